@@ -1,0 +1,100 @@
+"""The one way to compile a kernel, and where compiled kernels are kept.
+
+Kernels are plain functions on typed arrays, compiled by numba without the interpreter lock
+(``nogil``), so that threads run them side by side. They return within 0.2 s on the pieces they are
+given, so that Ctrl-C is answered.
+
+numba notices a change of a kernel's own file, but not of a kernel that it calls in another file.
+The cache therefore lives in a folder named after a digest of all kernel sources. Where no folder
+can be written the kernels are compiled in memory, and one warning says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textassay.errors import TextassayWarning
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` for arrays, without the interpreter lock, and keep it on disk.
+
+    Parameters
+    ----------
+    function : callable
+        A function of typed arrays and scalars; it must not be a closure over changing values.
+
+    Returns
+    -------
+    callable
+        The compiled dispatcher; its first call for a set of types compiles or loads it.
+    """
+    import numba
+
+    dispatcher = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function)
+    folder = cache_folder()
+    if folder is not None:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            dispatcher.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = before
+    return dispatcher  # type: ignore[no-any-return]
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Folder for compiled kernels, or None (after one warning) where none can be written.
+
+    ``TEXTASSAY_CACHE`` names another place than the user's cache folder.
+    """
+    named = os.environ.get("TEXTASSAY_CACHE")
+    places = [Path(named)] if named else [_user_cache() / "textassay"]
+    if not named:
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        places.append(Path(tempfile.gettempdir()) / f"textassay-{user}")
+    for place in places:
+        folder = place / f"kernels-{_source_digest()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+                continue  # somebody else's folder: compiled code is not taken from there
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    warnings.warn(
+        f"kernels are compiled anew in every run, since neither of {', '.join(map(str, places))} "
+        "can be written; set TEXTASSAY_CACHE to a folder that can",
+        TextassayWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _user_cache() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _source_digest() -> str:
+    """Digest of every file that holds kernels (``*kernels.py``) and of this one."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted([Path(__file__), *package.rglob("*kernels.py")]):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,362 @@
+"""Token streams: text too large to hold, read once, as pieces of token ids.
+
+A stream is cut into pieces at places that depend on the text alone. The first pieces are small and
+double in size, up to a megabyte, so that a curve over the amount of text has points for short texts
+too. Reading and cutting is done by one thread; a piece turns into token ids in any other.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.decoding import decode, normalize
+from textassay.corpus.documents import (
+    Reading,
+    blank_line_documents,
+    iterate_samples,
+    last_blank_line,
+)
+from textassay.corpus.files import BYTE_ORDER_MARK, InputFile, byte_chunks
+from textassay.corpus.tokenizers import (
+    Split,
+    Tokenizer,
+    find_spans,
+    join_utf8,
+    special_ids,
+    split_texts,
+)
+from textassay.corpus.vocabulary import Vocabulary
+from textassay.errors import InputError
+
+FIRST_PIECE = 1 << 16
+LARGEST_PIECE = 1 << 20
+_WHITE = b" \n\t\r\v\f"
+_WHITE_BYTES = tuple(bytes([white]) for white in _WHITE)
+
+
+@dataclass
+class RawPiece:
+    """A stretch of one file, cut but not tokenized.
+
+    Attributes
+    ----------
+    number, file : int
+        Which piece of the stream, which of its files.
+    base : int
+        Bytes of text before it in the stream (for ready ids: tokens and document ends).
+    file_byte : int
+        The same within its file.
+    anchored : bool
+        Whether a document begins here.
+    content : bytes, list of str or int array
+        Plain text, whole documents, or token ids with -2 behind each document.
+    inside, mid_line : bool
+        For plain text: whether the document, and the line, began before.
+    ends_file : bool
+    """
+
+    number: int
+    file: int
+    base: int
+    file_byte: int
+    anchored: bool
+    content: Any
+    inside: bool = False
+    mid_line: bool = False
+    ends_file: bool = False
+    splits: list[Split] | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of text (for ready ids: tokens and document ends)."""
+        return _size(self.content)
+
+
+class EncodedPiece(NamedTuple):
+    """Token ids of one piece.
+
+    ``ids`` int32: -1 for tokens that the vocabulary lacks, -2 behind each document;
+    ``byte_ends`` int32: where each token ends, from the piece's first byte.
+    """
+
+    ids: NDArray[np.int32]
+    byte_ends: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TokenStream:
+    """Text of one or many files as pieces of token ids.
+
+    Parameters
+    ----------
+    files : sequence of InputFile
+    tokenizer : Tokenizer
+    reading : Reading
+    newline : str, optional
+        The token that a line end stands for; None: line ends are white space.
+    """
+
+    files: Sequence[InputFile]
+    tokenizer: Tokenizer
+    reading: Reading
+    newline: str | None = None
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether no part of it comes from standard input."""
+        return not any(file.is_standard_input for file in self.files)
+
+    def pieces(self) -> Iterator[RawPiece]:
+        """Read and cut; sets the digests of the files."""
+        base = number = 0
+        for index, file in enumerate(self.files):
+            file_base = base
+            previous: RawPiece | None = None
+            for content, anchored, inside, mid_line in self._parts_of(file, base):
+                if previous is not None:
+                    yield previous
+                previous = RawPiece(
+                    number, index, base, base - file_base, anchored, content, inside, mid_line
+                )
+                base += _size(content)
+                number += 1
+            if previous is None:
+                raise InputError("holds no text", file=file.name)
+            previous.ends_file = True
+            yield previous
+
+    def _parts_of(
+        self, file: InputFile, base: int
+    ) -> Iterator[tuple[Any, bool, bool, bool]]:
+        """Content, anchored, inside, mid_line of each piece of a file."""
+        if self.tokenizer.reads_ids:
+            return self._id_stretches(file)
+        if file.format == "text" and self.reading.split_on is None:
+            return self._text_stretches(file, base)
+        return self._record_batches(file, base)
+
+    def _text_stretches(
+        self, file: InputFile, base: int
+    ) -> Iterator[tuple[bytes, bool, bool, bool]]:
+        mode = self.reading.documents
+        rest = b""
+        anchored, inside, mid_line = True, False, False
+        wanted = piece_size(base)
+        first = True
+        for chunk in byte_chunks(file):
+            rest += chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk
+            first = False
+            while len(rest) >= wanted:
+                cut = self._cut(rest, piece_size(base))
+                if cut == 0:
+                    wanted = 2 * len(rest)
+                    break
+                content, rest = rest[:cut], rest[cut:]
+                yield content, anchored, inside, mid_line
+                base += cut
+                wanted = piece_size(base)
+                if content.endswith(b"\n"):
+                    last_line = content[:-1].rpartition(b"\n")[2]
+                    inside = bool(last_line.strip(_WHITE))
+                    anchored = mode == "line" or (mode == "blank-line" and not inside)
+                    mid_line = False
+                else:
+                    # cut within a line, or where line ends are white space like any other
+                    anchored = False
+                    mid_line = inside = mid_line or bool(content.strip(_WHITE))
+        if rest:
+            yield rest, anchored, inside, mid_line
+
+    def _cut(self, text: bytes, target: int) -> int:
+        """Where to end a piece of about `target` bytes; 0: read more."""
+        mode = self.reading.documents
+        if self.tokenizer.compiled is None and mode in ("line", "blank-line"):
+            # these tokenizers are given whole documents
+            if mode == "blank-line":
+                return last_blank_line(text)
+            return text.rfind(b"\n", 0, target) + 1 or text.find(b"\n", target) + 1
+        by_lines = mode in ("line", "blank-line") or self.newline is not None
+        if by_lines and (cut := text.rfind(b"\n", 0, target) + 1):
+            return cut
+        before = max(text.rfind(white, 1, target) for white in _WHITE_BYTES)
+        if before > 0:
+            return before
+        found = [at for white in _WHITE_BYTES if (at := text.find(white, target)) > 0]
+        behind = min(found, default=0)
+        return behind + 1 if by_lines and behind and text[behind] == 10 else behind
+
+    def _record_batches(
+        self, file: InputFile, base: int
+    ) -> Iterator[tuple[list[str], bool, bool, bool]]:
+        batch: list[str] = []
+        size = 0
+        anchored = True
+        for document in iterate_samples(file, self.reading):
+            text = normalize(document.text, self.reading.normalize)
+            batch.append(text)
+            size += len(text) + 1
+            if size >= piece_size(base):
+                yield batch, anchored, False, False
+                base += size
+                batch, size = [], 0
+                anchored = self.reading.documents != "stream"
+        if batch:
+            yield batch, anchored, False, False
+
+    def _id_stretches(
+        self, file: InputFile
+    ) -> Iterator[tuple[NDArray[np.int64], bool, bool, bool]]:
+        from textassay.corpus.token_ids import id_stretches
+
+        anchored = True
+        reading = self.reading
+        for stretch in id_stretches(
+            file, reading.id_type, reading.document_end, reading.documents
+        ):
+            yield stretch, anchored, False, False
+            anchored = bool(stretch[-1] == -2)
+
+    def encode(self, piece: RawPiece, vocabulary: Vocabulary) -> EncodedPiece:
+        """Token ids of a piece. Safe in several threads while nothing is added.
+
+        Raises
+        ------
+        InputError
+            If plain text is not valid UTF-8 or holds a NUL byte, and errors are strict.
+        """
+        if self.tokenizer.reads_ids:
+            return _encode_ids(piece.content, vocabulary)
+        if self.tokenizer.compiled is None:
+            return self._encode_split(piece, vocabulary)
+        from textassay.corpus import scan_kernels as scan
+        from textassay.corpus.characters import class_table
+
+        kind = self.tokenizer.compiled
+        newline_id, space_id = special_ids(vocabulary, kind, self.newline, add=False)
+        if isinstance(piece.content, list):
+            buffer, limits = join_utf8(piece.content)
+            starts = np.empty(buffer.size + len(piece.content), np.int32)
+            ends = np.empty_like(starts)
+            newlines = scan.AS_SPACE if self.newline is None else scan.AS_TOKEN
+            count = scan.scan_documents(kind, buffer, limits, class_table(), newlines, starts, ends)
+            if self.reading.documents == "stream":
+                starts[:count][starts[:count] == scan.BOUNDARY] = scan.NEWLINE
+        else:
+            buffer = np.frombuffer(self._sound_bytes(piece) + bytes(8), np.uint8)
+            starts = np.empty(buffer.size + 2, np.int32)
+            ends = np.empty_like(starts)
+            count = scan.scan_stretch(
+                kind,
+                buffer,
+                0,
+                buffer.size - 8,
+                class_table(),
+                _newline_rule(self.reading.documents, self.newline),
+                piece.inside,
+                piece.mid_line,
+                starts,
+                ends,
+            )
+        starts, ends = starts[:count], ends[:count].copy()
+        return EncodedPiece(
+            vocabulary.find_spans(buffer, starts, ends, newline_id, space_id), ends
+        )
+
+    def _sound_bytes(self, piece: RawPiece) -> bytes:
+        from textassay.corpus.scan_kernels import first_invalid
+
+        content: bytes = piece.content
+        invalid = first_invalid(np.frombuffer(content, np.uint8), 0, len(content))
+        if invalid < 0 and self.reading.normalize is None:
+            return content
+        text = decode(
+            content,
+            errors=self.reading.errors,
+            file=self.files[piece.file].name,
+            byte=piece.file_byte,
+        )
+        return normalize(text, self.reading.normalize).encode("utf-8")
+
+    def text_of(self, piece: RawPiece) -> bytes:
+        """The UTF-8 text that the byte ends of an encoded piece count in."""
+        if self.tokenizer.compiled is None:
+            return "\n".join([*self._whole_texts(piece), ""]).encode("utf-8")
+        if isinstance(piece.content, list):
+            return "".join(piece.content).encode("utf-8")
+        return self._sound_bytes(piece)
+
+    def split(self, piece: RawPiece) -> list[Split]:
+        """Tokens of a piece as strings, for tokenizers that are not compiled."""
+        return split_texts(self._whole_texts(piece), self.tokenizer, self.newline)
+
+    def _whole_texts(self, piece: RawPiece) -> list[str]:
+        if isinstance(piece.content, list):
+            return piece.content
+        text = self._sound_bytes(piece).decode("utf-8")
+        if self.reading.documents == "line":
+            return text.removesuffix("\n").split("\n")
+        if self.reading.documents == "blank-line":
+            return list(blank_line_documents(text))
+        return [text]
+
+    def _encode_split(self, piece: RawPiece, vocabulary: Vocabulary) -> EncodedPiece:
+        texts = self._whole_texts(piece)
+        splits = piece.splits if piece.splits is not None else self.split(piece)
+        ids: list[NDArray[np.int32]] = []
+        byte_ends: list[NDArray[np.int64]] = []
+        boundary = np.array([-2], np.int32)
+        at = 0
+        found = vocabulary.find([token for part in splits for token in part.tokens])
+        first = 0
+        ends_documents = self.reading.documents not in ("file", "stream")
+        for text, part in zip(texts, splits, strict=True):
+            ids.append(found[first : first + len(part.tokens)])
+            first += len(part.tokens)
+            spans = part.spans if part.spans is not None else find_spans(part.tokens, text)
+            ends = np.array([end for _, end in spans], np.int64)
+            if not text.isascii():
+                widths = np.array([len(c.encode("utf-8")) for c in text], np.int64)
+                ends = np.concatenate([[0], np.cumsum(widths)])[ends]
+            byte_ends.append(at + ends)
+            at += len(text.encode("utf-8")) + 1
+            if ends_documents:
+                ids.append(boundary)
+                byte_ends.append(np.array([at], np.int64))
+        return EncodedPiece(
+            np.concatenate(ids) if ids else np.empty(0, np.int32),
+            (np.concatenate(byte_ends) if byte_ends else np.empty(0)).astype(np.int32),
+        )
+
+
+def piece_size(base: int) -> int:
+    """Bytes of the piece that begins at byte `base`: the stream doubles, up to a megabyte."""
+    return min(max(FIRST_PIECE, base), LARGEST_PIECE)
+
+
+def _size(content: Any) -> int:
+    if isinstance(content, list):
+        return sum(len(text.encode("utf-8")) + 1 for text in content)
+    return len(content)
+
+
+def _newline_rule(documents: str, newline: str | None) -> int:
+    from textassay.corpus import scan_kernels as scan
+
+    if documents == "line":
+        return scan.ENDS_DOCUMENT
+    if documents == "blank-line":
+        return scan.BLANK_ENDS_DOCUMENT if newline is None else scan.BLANK_ENDS_ELSE_TOKEN
+    return scan.AS_SPACE if newline is None else scan.AS_TOKEN
+
+
+def _encode_ids(stretch: NDArray[np.int64], vocabulary: Vocabulary) -> EncodedPiece:
+    known, inverse = np.unique(stretch, return_inverse=True)
+    found = vocabulary.find([str(token) for token in known.tolist()])
+    found[known == -2] = -2
+    return EncodedPiece(found[inverse], np.arange(1, stretch.size + 1, dtype=np.int32))

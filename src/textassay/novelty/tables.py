@@ -1,0 +1,163 @@
+"""Per-document sums of every novelty measure that is a ratio of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.corpus.corpus import Corpus
+from textassay.novelty.scores import (
+    COPIED_CHARACTERS,
+    CREATIVITY_LENGTHS,
+    SOURCES,
+    SUPERCOPY,
+    TRUNCATED_AT,
+    Source,
+    TokenScores,
+    is_judged,
+    ngram_sums,
+    sum_documents,
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure: its name, which duplication it counts, what it is a share or mean of."""
+
+    measure: str
+    source: Source
+    unit: str
+    direction: str = "human"
+
+    @property
+    def key(self) -> str:
+        """Name in per-document sums: ``ngram4``, or ``ngram4.training``."""
+        short = self.measure.removeprefix("novelty.")
+        return short if self.source == "both" else f"{short}.{self.source}"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numerators and denominators of the columns for each document, float64[D, K]."""
+
+    columns: list[Column]
+    numerators: NDArray[np.float64]
+    denominators: NDArray[np.float64]
+
+
+def document_table(
+    scores: TokenScores, ngrams: Sequence[int], corpus: Corpus | None = None
+) -> Table:
+    """Sums of all ratio measures for each document. Cost: linear in tokens x measures.
+
+    Parameters
+    ----------
+    scores : TokenScores
+    ngrams : sequence of int
+        The sizes n of ``novelty.ngram<n>``.
+    corpus : Corpus, optional
+        Where the scores come from, uncut: gives ``novelty.copied50``, which counts characters.
+    """
+    columns: list[Column] = []
+    numerators: list[NDArray[np.generic]] = []
+    denominators: list[NDArray[np.generic]] = []
+    tokens = np.diff(scores.offsets)
+
+    def add(column: Column, numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> None:
+        columns.append(column)
+        numerators.append(numerator)
+        denominators.append(denominator)
+
+    for source in SOURCES if scores.has_training else ("context",):
+        for n in ngrams:
+            add(
+                Column(f"novelty.ngram{n}", source, f"share of {n}-grams that are novel"),
+                *ngram_sums(scores, n, source),
+            )
+        score = scores.pointwise(source)
+        add(
+            Column("novelty.pointwise", source, f"tokens, truncated at {TRUNCATED_AT}"),
+            sum_documents(np.minimum(score, TRUNCATED_AT), scores.offsets),
+            tokens,
+        )
+        add(
+            Column("novelty.pointwise_untruncated", source, "tokens"),
+            sum_documents(score, scores.offsets),
+            tokens,
+        )
+    if scores.has_training:
+        cover = scores.cover()
+        add(
+            Column("novelty.supercopied", "training", "share of tokens", "lower"),
+            sum_documents(cover >= SUPERCOPY, scores.offsets),
+            tokens,
+        )
+        if corpus is not None:
+            add(
+                Column("novelty.copied50", "training", "share of characters", "lower"),
+                *_copied_characters(scores, corpus),
+            )
+        lengths = np.array(CREATIVITY_LENGTHS)
+        unique = len(lengths) - np.searchsorted(lengths, cover, side="right")
+        add(
+            Column("novelty.creativity", "training", "mean share of tokens, L = 5 to 12"),
+            sum_documents(unique, scores.offsets) / len(lengths),
+            tokens,
+        )
+        add(
+            Column("novelty.mean_suffix", "training", "tokens"),
+            sum_documents(scores.copied, scores.offsets),
+            tokens,
+        )
+    return Table(
+        columns,
+        np.stack(numerators, axis=1).astype(np.float64),
+        np.stack(denominators, axis=1).astype(np.float64),
+    )
+
+
+def _copied_characters(
+    scores: TokenScores, corpus: Corpus
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from textassay.novelty.score_kernels import covered_characters
+
+    judged = is_judged(corpus)
+    covered = np.zeros(len(corpus), np.int64)
+    covered_characters(
+        scores.copied,
+        scores.offsets,
+        corpus.begins[judged],
+        corpus.ends[judged],
+        COPIED_CHARACTERS,
+        covered,
+    )
+    return covered, np.array([len(text) for text in corpus.texts], np.int64)
+
+
+def matched_length(first: NDArray[np.int64], second: NDArray[np.int64]) -> int | None:
+    """A common length to compare two sides at, or None if their lengths are alike.
+
+    Lengths are unlike when their means differ by more than a tenth. The common length is the one
+    at which the side with fewer tokens keeps the most of them, when shorter documents are dropped
+    and longer ones cut.
+
+    Examples
+    --------
+    >>> matched_length(np.array([10, 10]), np.array([30, 40]))
+    10
+    """
+    if not first.size or not second.size or not first.any() or not second.any():
+        return None
+    means = first.mean(), second.mean()
+    if max(means) <= 1.1 * min(means):
+        return None
+    lengths = np.unique(np.concatenate([first, second]))
+    lengths = lengths[lengths > 0]
+    kept = [
+        lengths * (sizes.size - np.searchsorted(np.sort(sizes), lengths)) for sizes in (first, second)
+    ]
+    best = int(np.argmax(np.minimum(*kept)))
+    return int(lengths[best]) if min(kept[0][best], kept[1][best]) > 0 else None

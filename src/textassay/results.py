@@ -1,0 +1,338 @@
+"""Records: what an assay finds, one JSON object a line, and how they reach a disk.
+
+``results.jsonl`` begins with a ``header`` and holds ``measurement``, ``series``, ``example`` and
+``warning`` records; ``documents.jsonl.zst`` holds a ``document`` record for each document. Absent
+values are null, never a stand-in number; NaN and infinity never leave the program. Readers ignore
+fields they do not know and refuse a newer major version of the schema.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from textassay.errors import InputError, OutputError
+
+SCHEMA_VERSION = "1.0"
+
+
+class Header(msgspec.Struct, tag="header", tag_field="kind", kw_only=True):
+    """What was compared, and how: enough to do it again.
+
+    ``inputs`` lists for each file its role, system, name, SHA-256, documents and tokens.
+    """
+
+    schema_version: str
+    package_version: str
+    command: str
+    created: str
+    tokenizer: str
+    seed: int
+    threads: int
+    settings: dict[str, Any]
+    inputs: list[dict[str, Any]]
+    versions: dict[str, str]
+
+
+class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=True):
+    """One measure of one system, and its distance from human text.
+
+    Attributes
+    ----------
+    measure, system : str
+    value, value_low, value_high : float or None
+        The measure and its 95 % interval, in `unit`.
+    human : float or None
+        The same of the human text.
+    distance, distance_low, distance_high : float or None
+        System less human (for distances between distributions: the distance), with interval.
+    floor : float or None
+        Mean distance if system and human documents were drawn from one population.
+    reference : float or None
+        The margin: distances up to it are seen between human texts.
+    detectable : float or None
+        The smallest true distance that is found to differ four times in five.
+    verdict : str or None
+        ``within human variation``, ``differs`` or ``undecided``.
+    p_value, p_adjusted : float or None
+    family : str or None
+        The measures among which `p_adjusted` is adjusted, and how.
+    test : str or None
+    unit : str
+    direction : str
+        ``higher``, ``lower``, ``human`` or ``none``: which way is better.
+    size : int or None
+        Documents a side at which distances are compared.
+    n_documents, n_tokens : int
+    resampling_unit : str
+    warnings : list of str
+    signature : str
+    """
+
+    measure: str
+    system: str
+    value: float | None = None
+    value_low: float | None = None
+    value_high: float | None = None
+    human: float | None = None
+    distance: float | None = None
+    distance_low: float | None = None
+    distance_high: float | None = None
+    floor: float | None = None
+    reference: float | None = None
+    detectable: float | None = None
+    verdict: str | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    family: str | None = None
+    test: str | None = None
+    unit: str = ""
+    direction: str = "none"
+    size: int | None = None
+    n_documents: int = 0
+    n_tokens: int = 0
+    resampling_unit: str = "document"
+    warnings: list[str] = []
+    signature: str = ""
+
+
+class Series(msgspec.Struct, tag="series", tag_field="kind", kw_only=True):
+    """A curve or a histogram: all that a figure needs. The lists are of one length."""
+
+    measure: str
+    system: str
+    x_label: str
+    y_label: str
+    x: list[float]
+    y: list[float | None]
+    y_low: list[float | None] | None = None
+    y_high: list[float | None] | None = None
+    band: str | None = None
+    signature: str = ""
+
+
+class Example(msgspec.Struct, tag="example", tag_field="kind", kw_only=True):
+    """A passage with its source, a repeated sentence, a novel word."""
+
+    measure: str
+    system: str
+    document: str
+    text: str
+    before: str = ""
+    after: str = ""
+    n_tokens: int = 0
+    n_characters: int = 0
+    token: int | None = None
+    count: int | None = None
+    source_file: str | None = None
+    source_document: int | None = None
+    source_token: int | None = None
+    source_byte: int | None = None
+    source_text: str | None = None
+    source_before: str | None = None
+    source_after: str | None = None
+    note: str | None = None
+
+
+class Warn(msgspec.Struct, tag="warning", tag_field="kind", kw_only=True):
+    """A condition that a reader of the numbers must know."""
+
+    code: str
+    message: str
+    system: str | None = None
+    measure: str | None = None
+
+
+class DocumentSums(msgspec.Struct, tag="document", tag_field="kind", kw_only=True):
+    """One document's share in the sums from which measures are made."""
+
+    system: str
+    id: str
+    group: str
+    source: str | None = None
+    n_tokens: int = 0
+    n_prompt_tokens: int = 0
+    sums: dict[str, float] = {}
+
+
+Record = Header | Measurement | Series | Example | Warn | DocumentSums
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Record)
+_loose = msgspec.json.Decoder(dict[str, Any])
+
+
+def finite(value: float | None) -> float | None:
+    """`value`, or None if it is None, NaN or infinite: what a record may hold.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan"))
+    (0.5, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def make_signature(measure: str, **parts: object) -> str:
+    """A measure's name and all that its number depends on, as one line.
+
+    Examples
+    --------
+    >>> make_signature("novelty.ngram4", tok="words", source="both")
+    'novelty.ngram4|tok:words|source:both'
+    """
+    cleaned = (f"{key}:{str(value).replace('|', '/')}" for key, value in parts.items())
+    return "|".join([measure, *cleaned])
+
+
+def parse_signature(signature: str) -> dict[str, str]:
+    """The parts of a signature, the measure's name under ``measure``.
+
+    Examples
+    --------
+    >>> parse_signature("novelty.ngram4|tok:words")
+    {'measure': 'novelty.ngram4', 'tok': 'words'}
+    """
+    measure, *parts = signature.split("|")
+    return {"measure": measure, **dict(part.split(":", 1) for part in parts)}
+
+
+def encode(record: Record) -> bytes:
+    """One line of JSON, with its line end."""
+    return _encoder.encode(record) + b"\n"
+
+
+def read_results(path: str | os.PathLike[str]) -> list[Record]:
+    """All records of a file, checked.
+
+    Parameters
+    ----------
+    path : path
+        ``results.jsonl``, or ``documents.jsonl.zst``, or a folder that holds the first.
+
+    Raises
+    ------
+    InputError
+        If a line is no record, the header is missing or its version is newer, or a number is
+        impossible; the message names file and line.
+    """
+    from textassay.corpus.files import byte_lines, find_files
+
+    place = Path(path)
+    if place.is_dir():
+        place = place / "results.jsonl"
+    (file,) = find_files(str(place))
+    records: list[Record] = []
+    for number, (_, line) in enumerate(byte_lines(file), 1):
+        records.append(_read_record(line, file.name, number))
+    if not records:
+        raise InputError("holds no record", file=file.name)
+    if ".jsonl" in file.name and not any(isinstance(r, DocumentSums) for r in records):
+        if not isinstance(records[0], Header):
+            raise InputError("the first record must be a header", file=file.name, line=1)
+        if sum(isinstance(record, Header) for record in records) > 1:
+            raise InputError("holds more than one header", file=file.name)
+    return records
+
+
+def _read_record(line: bytes, name: str, number: int) -> Record:
+    try:
+        record: Record = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        kind = _loose.decode(line).get("kind") if line.lstrip().startswith(b"{") else None
+        raise InputError(f"is no {kind or 'record'}: {error}", file=name, line=number) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not JSON: {error}", file=name, line=number) from None
+    problem = _problem(record)
+    if problem:
+        raise InputError(problem, file=name, line=number)
+    return record
+
+
+def _problem(record: Record) -> str | None:
+    if isinstance(record, Header):
+        major = record.schema_version.partition(".")[0]
+        if not major.isdigit() or int(major) > int(SCHEMA_VERSION.partition(".")[0]):
+            return (
+                f"has schema version {record.schema_version}, newer than {SCHEMA_VERSION}: "
+                "install a newer textassay"
+            )
+    elif isinstance(record, Measurement):
+        if not record.signature.startswith(record.measure):
+            return f"the signature {record.signature!r} does not begin with {record.measure!r}"
+        if record.verdict not in (None, "within human variation", "differs", "undecided"):
+            return f"there is no verdict {record.verdict!r}"
+        for low, high in (
+            (record.value_low, record.value_high),
+            (record.distance_low, record.distance_high),
+        ):
+            if low is not None and high is not None and low > high:
+                return f"the interval [{low}, {high}] of {record.measure} is upside down"
+        for name in ("p_value", "p_adjusted"):
+            p = getattr(record, name)
+            if p is not None and not 0 <= p <= 1:
+                return f"{name} of {record.measure} is {p}, not between 0 and 1"
+    elif isinstance(record, Series):
+        lists = [record.x, record.y, record.y_low, record.y_high]
+        if len({len(values) for values in lists if values is not None}) > 1:
+            return f"the lists of series {record.measure} are of different lengths"
+    return None
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when it is whole and on the disk.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written; whatever was there before is still there, and nothing else.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        remedy = {
+            errno.ENOSPC: "free some space",
+            errno.EACCES: "choose a folder that you may write to",
+            errno.EROFS: "choose a folder that you may write to",
+        }.get(error.errno or 0, "choose another place")
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror or error}): {remedy}"
+        ) from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write records, one a line, atomically; compressed if the name ends in ``.zst``."""
+    with atomic_file(path) as file:
+        if path.suffix == ".zst":
+            import zstandard
+
+            with zstandard.ZstdCompressor(level=9).stream_writer(file, closefd=False) as packed:
+                for record in records:
+                    packed.write(encode(record))
+        else:
+            for record in records:
+                file.write(encode(record))

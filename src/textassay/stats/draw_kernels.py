@@ -1,0 +1,89 @@
+"""Compiled draws: rows of resampling weights from counter-based random streams.
+
+A row depends on the key and its number alone, so that rows can be drawn in any order, in batches of
+any size, by any number of workers, with the same result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from textassay.compiled import kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def _mix(value: Any) -> Any:
+    """SplitMix64 (Steele, Lea and Flood 2014): a counter to a random uint64."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@kernel
+def _stream(key: Any, row: int) -> Any:
+    return _mix(key + _mix((np.uint64(row) + np.uint64(1)) * _STEP))
+
+
+@kernel
+def _below(stream: Any, counter: int, limit: int) -> int:
+    """A whole number from 0 to limit - 1 (limit below 2**32; bias below 2**-32)."""
+    random = _mix(stream + (np.uint64(counter) + np.uint64(1)) * _STEP)
+    return np.int64(((random >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
+
+@kernel
+def bootstrap_rows(key: Any, first: int, weights: Any) -> None:
+    """How often each unit is drawn, with replacement, as many times as there are units."""
+    rows, units = weights.shape
+    for r in range(rows):
+        stream = _stream(key, first + r)
+        for u in range(units):
+            weights[r, u] = 0
+        for u in range(units):
+            weights[r, _below(stream, u, units)] += 1
+
+
+@kernel
+def subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
+    """1 for `chosen` units drawn without replacement, else 0."""
+    rows, units = weights.shape
+    order = np.empty(units, np.int64)
+    for r in range(rows):
+        stream = _stream(key, first + r)
+        for u in range(units):
+            order[u] = u
+            weights[r, u] = 0
+        for u in range(chosen):
+            other = u + _below(stream, u, units - u)
+            order[u], order[other] = order[other], order[u]
+            weights[r, order[u]] = 1
+
+
+@kernel
+def sign_rows(key: Any, first: int, weights: Any) -> None:
+    """1 or -1 for each unit."""
+    rows, units = weights.shape
+    for r in range(rows):
+        stream = _stream(key, first + r)
+        for u in range(units):
+            weights[r, u] = 1 - 2 * _below(stream, u, 2)
+
+
+@kernel
+def two_subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
+    """1 for `chosen` units, -1 for as many others, 0 for the rest."""
+    rows, units = weights.shape
+    order = np.empty(units, np.int64)
+    for r in range(rows):
+        stream = _stream(key, first + r)
+        for u in range(units):
+            order[u] = u
+            weights[r, u] = 0
+        for u in range(2 * chosen):
+            other = u + _below(stream, u, units - u)
+            order[u], order[other] = order[other], order[u]
+            weights[r, order[u]] = 1 if u < chosen else -1
