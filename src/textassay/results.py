@@ -287,6 +287,20 @@ def _problem(record: Record) -> str | None:
     return None
 
 
+def check_writable(folder: Path) -> None:
+    """Make a folder, and fail where nothing could be written to it later.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made or written to.
+    """
+    with atomic_file(folder / ".writable") as file:
+        file.write(b"")
+    with contextlib.suppress(OSError):
+        (folder / ".writable").unlink()
+
+
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file that appears under its name only when it is whole and on the disk.

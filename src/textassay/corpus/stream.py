@@ -7,7 +7,7 @@ too. Reading and cutting is done by one thread; a piece turns into token ids in 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -241,16 +241,14 @@ class TokenStream:
         newline_id, space_id = special_ids(vocabulary, kind, self.newline, add=False)
         if isinstance(piece.content, list):
             buffer, limits = join_utf8(piece.content)
-            starts = np.empty(buffer.size + len(piece.content), np.int32)
-            ends = np.empty_like(starts)
+            starts, ends = _scratch(buffer.size + len(piece.content))
             newlines = scan.AS_SPACE if self.newline is None else scan.AS_TOKEN
             count = scan.scan_documents(kind, buffer, limits, class_table(), newlines, starts, ends)
             if self.reading.documents == "stream":
                 starts[:count][starts[:count] == scan.BOUNDARY] = scan.NEWLINE
         else:
             buffer = np.frombuffer(self._sound_bytes(piece) + bytes(8), np.uint8)
-            starts = np.empty(buffer.size + 2, np.int32)
-            ends = np.empty_like(starts)
+            starts, ends = _scratch(buffer.size + 2)
             count = scan.scan_stretch(
                 kind,
                 buffer,
@@ -332,6 +330,19 @@ class TokenStream:
             np.concatenate(ids) if ids else np.empty(0, np.int32),
             (np.concatenate(byte_ends) if byte_ends else np.empty(0)).astype(np.int32),
         )
+
+
+_local = threading.local()
+
+
+def _scratch(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Two arrays for the spans of a piece, kept by each thread: new memory costs more than them."""
+    arrays: NDArray[np.int32] | None = getattr(_local, "arrays", None)
+    if arrays is None or arrays.shape[1] < size:
+        arrays = np.empty((2, size + size // 8), np.int32)
+        if size <= 4 * LARGEST_PIECE:
+            _local.arrays = arrays
+    return arrays[0], arrays[1]
 
 
 def piece_size(base: int) -> int:

@@ -33,8 +33,8 @@ class Vocabulary:
         self._strings: list[str] = []
 
     def _allocate(self, slots: int) -> None:
-        self._table = np.zeros((slots, 2), np.uint64)
-        self._table[:, 1] = _EMPTY
+        self._table = np.zeros(2 * slots, np.uint64)
+        self._table[1::2] = _EMPTY
         self._shift = np.uint64(64 - (slots.bit_length() - 1))
 
     def __len__(self) -> int:
@@ -123,8 +123,8 @@ class Vocabulary:
     def _grow(self, needed: int) -> None:
         from textassay.corpus.vocabulary_kernels import rebuild
 
-        if 2 * (self._size + 1) > len(self._table):
-            self._allocate(2 * len(self._table))
+        if 4 * (self._size + 1) > self._table.size:
+            self._allocate(self._table.size)
             rebuild(self._table, self._shift, self._pool, self._starts, self._size)
         if self._size + 2 > self._starts.size:
             self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])

@@ -1,7 +1,7 @@
 """Compiled look-up and insertion of tokens by their bytes.
 
-The table is open addressing with linear probing over pairs of uint64 ``(key, id | length << 32)``;
-an empty slot has a length of 0xFFFFFFFF. A token of at most eight bytes *is* its key, so a hit is
+The table is open addressing with linear probing over pairs of uint64, ``key`` and
+``id | length << 32``, one pair behind the other; an empty slot has a length of 0xFFFFFFFF. A token of at most eight bytes *is* its key, so a hit is
 exact by one comparison; a longer token's key is a hash, and a hit is verified by its bytes.
 """
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from textassay.compiled import kernel
 from textassay.corpus.scan_kernels import BOUNDARY, NEWLINE
-from textassay.memory_kernels import load_eight_bytes
+from textassay.memory_kernels import load_eight_bytes, prefetch
 
 EMPTY_SLOT = np.uint64(0xFFFFFFFF_00000000)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 UNKNOWN_TOKEN, DOCUMENT_END = -1, -2
+AHEAD = 16
 
 
 @kernel
@@ -67,12 +68,12 @@ def find(
     """Id of the token, or -(slot + 1) of the empty slot where it belongs."""
     key = key_of(buffer, start, length)
     slot = np.int64(slot_of(key, length, shift))
-    last = table.shape[0] - 1
+    last = table.size // 2 - 1
     while True:
-        value = table[slot, 1]
+        value = table[2 * slot + 1]
         if value == EMPTY_SLOT:
             return -slot - 1
-        if table[slot, 0] == key and np.int64(value >> np.uint64(32)) == length:
+        if table[2 * slot] == key and np.int64(value >> np.uint64(32)) == length:
             token = np.int64(value & np.uint64(0xFFFFFFFF))
             if length <= 8 or same_bytes(buffer, start, pool, pool_starts[token], length):
                 return token
@@ -93,18 +94,44 @@ def look_up(
     space_id: int,
     ids: Any,
 ) -> None:
-    """Fill ids[:count]: the token's id, UNKNOWN_TOKEN, or DOCUMENT_END."""
-    for i in range(count):
-        start = starts[i]
-        if start >= 0:
-            found = find(buffer, start, ends[i] - start, table, shift, pool, pool_starts)
-            ids[i] = found if found >= 0 else UNKNOWN_TOKEN
-        elif start == BOUNDARY:
-            ids[i] = DOCUMENT_END
-        elif start == NEWLINE:
-            ids[i] = newline_id
-        else:
-            ids[i] = space_id
+    """Fill ids[:count]: the token's id, UNKNOWN_TOKEN, or DOCUMENT_END.
+
+    The slots of the next tokens are asked for before the ones at hand are compared.
+    """
+    last = table.size // 2 - 1
+    keys = np.empty(AHEAD, np.uint64)
+    slots = np.empty(AHEAD, np.int64)
+    for begin in range(0, count, AHEAD):
+        many = min(AHEAD, count - begin)
+        for k in range(many):
+            start = starts[begin + k]
+            if start >= 0:
+                length = ends[begin + k] - start
+                keys[k] = key_of(buffer, start, length)
+                slots[k] = np.int64(slot_of(keys[k], length, shift))
+                prefetch(table, 2 * slots[k])
+        for k in range(many):
+            i = begin + k
+            start = starts[i]
+            if start < 0:
+                if start == BOUNDARY:
+                    ids[i] = DOCUMENT_END
+                else:
+                    ids[i] = newline_id if start == NEWLINE else space_id
+                continue
+            length = ends[i] - start
+            ids[i] = UNKNOWN_TOKEN
+            slot = slots[k]
+            while True:
+                value = table[2 * slot + 1]
+                if value == EMPTY_SLOT:
+                    break
+                if table[2 * slot] == keys[k] and np.int64(value >> np.uint64(32)) == length:
+                    token = np.int64(value & np.uint64(0xFFFFFFFF))
+                    if length <= 8 or same_bytes(buffer, start, pool, pool_starts[token], length):
+                        ids[i] = token
+                        break
+                slot = (slot + 1) & last
 
 
 @kernel
@@ -141,14 +168,14 @@ def insert(
         if found < 0:
             used = pool_starts[size]
             if (
-                2 * (size + 1) > table.shape[0]
+                4 * (size + 1) > table.size
                 or size + 2 > pool_starts.size
                 or used + length + 8 > pool.size
             ):
                 return i, size
             slot = -found - 1
-            table[slot, 0] = key_of(buffer, start, length)
-            table[slot, 1] = np.uint64(size) | (np.uint64(length) << np.uint64(32))
+            table[2 * slot] = key_of(buffer, start, length)
+            table[2 * slot + 1] = np.uint64(size) | (np.uint64(length) << np.uint64(32))
             for k in range(length):
                 pool[used + k] = buffer[start + k]
             pool_starts[size + 1] = used + length
@@ -161,13 +188,13 @@ def insert(
 @kernel
 def rebuild(table: Any, shift: Any, pool: Any, pool_starts: Any, size: int) -> None:
     """Enter all tokens into an empty, larger table."""
-    last = table.shape[0] - 1
+    last = table.size // 2 - 1
     for token in range(size):
         start = pool_starts[token]
         length = pool_starts[token + 1] - start
         key = key_of(pool, start, length)
         slot = np.int64(slot_of(key, length, shift))
-        while table[slot, 1] != EMPTY_SLOT:
+        while table[2 * slot + 1] != EMPTY_SLOT:
             slot = (slot + 1) & last
-        table[slot, 0] = key
-        table[slot, 1] = np.uint64(token) | (np.uint64(length) << np.uint64(32))
+        table[2 * slot] = key
+        table[2 * slot + 1] = np.uint64(token) | (np.uint64(length) << np.uint64(32))

@@ -176,11 +176,11 @@ def _compact(
     rank[order] = np.arange(states, dtype=np.int32)
     in_table = int(graph.used[1]) - int((first >= 0).sum() - several.sum())
     keys, shift = _new_table(2 * in_table)
+    table = np.repeat(keys, 2)
     matcher = Matcher(
         records=np.zeros(4 * states, np.int32),
         root_targets=np.zeros(types, np.int32),
-        keys=keys,
-        targets=np.empty(keys.size, np.int32),
+        table=table,
         shift=shift,
         several=int(several.sum()),
     )
@@ -190,8 +190,7 @@ def _compact(
         rank,
         matcher.records,
         matcher.root_targets,
-        matcher.keys,
-        matcher.targets,
+        table,
         shift,
     )
     links = graph.links[order]

@@ -244,17 +244,16 @@ def compact(
     rank: Any,
     records: Any,
     root_targets: Any,
-    keys: Any,
-    targets: Any,
+    table: Any,
     shift: Any,
 ) -> None:
     """Rewrite the automaton for matching, its states renumbered by `order` (new -> old).
 
     records[state]: token and target of the only edge (SEVERAL_EDGES, NO_EDGES in the token's
-    place), suffix link, length of the link's longest string. Several edges stand in the table
-    `keys`, `targets`; the root's in `root_targets`.
+    place), suffix link, length of the link's longest string. Several edges stand in `table`, keys
+    and targets behind one another; the root's in `root_targets`.
     """
-    last = keys.size - 1
+    last = table.size // 2 - 1
     for new in range(order.size):
         old = order[new]
         link = graph.links[old]
@@ -275,8 +274,8 @@ def compact(
             while number >= 0:
                 key = edge_key(new, graph.edges[number, 0])
                 slot = edge_slot(key, shift)
-                while keys[slot] != NO_EDGE:
+                while table[2 * slot] != NO_EDGE:
                     slot = (slot + 1) & last
-                keys[slot] = key
-                targets[slot] = rank[graph.edges[number, 1]]
+                table[2 * slot] = key
+                table[2 * slot + 1] = rank[graph.edges[number, 1]]
                 number = graph.edges[number, 2]

@@ -126,6 +126,10 @@ class TrainingPass:
         counts = [p for p in self.pieces if p.file == file]
         return sum(p.documents for p in counts) + int(bool(counts and counts[-1].tail))
 
+    def tokens_of(self, file: int) -> int:
+        """Tokens of one training file."""
+        return sum(p.tokens for p in self.pieces if p.file == file)
+
     def place(self, byte: int, place: int) -> tuple[int, int, int, int]:
         """File, document in it, token in the document, piece, of an occurrence's last token."""
         index = bisect_left(self.pieces, byte, key=lambda piece: piece.base) - 1

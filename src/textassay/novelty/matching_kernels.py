@@ -24,7 +24,7 @@ import numpy as np
 
 from textassay.compiled import kernel
 from textassay.memory_kernels import prefetch
-from textassay.novelty.automaton_kernels import NO_EDGE, SEVERAL_EDGES, edge_key, edge_slot
+from textassay.novelty.automaton_kernels import NO_EDGE, edge_key, edge_slot
 
 BYTE_BITS = 40
 LAST_BYTE = (1 << BYTE_BITS) - 1
@@ -37,8 +37,7 @@ class Matcher(NamedTuple):
 
     records: Any  # int32[states, 4]
     root_targets: Any  # int32[vocabulary], 0 where a token was not generated
-    keys: Any  # uint64[power of two]
-    targets: Any  # int32[same]
+    table: Any  # uint64[2 x power of two]: key of an edge, its target, behind one another
     shift: Any  # uint64
     several: int  # states below this number have several edges, all others one or none
 
@@ -85,18 +84,18 @@ def _follow(matcher: Any, state: int, length: int, token: int) -> tuple[int, int
         if state < matcher.several:
             key = edge_key(state, token)
             slot = edge_slot(key, matcher.shift)
-            last = matcher.keys.size - 1
-            here = matcher.keys[slot]
+            last = matcher.table.size // 2 - 1
+            here = matcher.table[2 * slot]
             while here != key and here != NO_EDGE:
                 slot = (slot + 1) & last
-                here = matcher.keys[slot]
+                here = matcher.table[2 * slot]
             if here == key:
-                return matcher.targets[slot], length + 1
+                return np.int64(matcher.table[2 * slot + 1]), length + 1
         elif records[4 * state] == token:
-            return records[4 * state + 1], length + 1
-        length = records[4 * state + 3]
-        state = records[4 * state + 2]
-    state = matcher.root_targets[token]
+            return np.int64(records[4 * state + 1]), length + 1
+        length = np.int64(records[4 * state + 3])
+        state = np.int64(records[4 * state + 2])
+    state = np.int64(matcher.root_targets[token])
     return state, 1 if state > 0 else 0
 
 
@@ -216,8 +215,7 @@ def match_piece(
             prefetch(matcher.records, 4 * here)
             if here < matcher.several and i + 1 < size:
                 slot = edge_slot(edge_key(here, ids[i + 1]), matcher.shift)
-                prefetch(matcher.keys, slot)
-                prefetch(matcher.targets, slot)
+                prefetch(matcher.table, 2 * slot)
             at[k] = i + 1
     return final_state, final_length
 

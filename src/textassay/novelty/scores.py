@@ -5,6 +5,7 @@ McCoy et al. 2021, sections 5.1 to 5.3 and appendices E, J and K.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,6 +117,32 @@ class TokenScores:
             offsets=np.arange(kept.size + 1, dtype=np.int64) * longest,
             positions=self.positions[index],
             has_training=self.has_training,
+        )
+
+
+    def without(self, documents: NDArray[np.bool_]) -> TokenScores:
+        """The other documents' scores."""
+        sizes = np.diff(self.offsets)
+        kept = ~np.repeat(documents, sizes)
+        offsets = np.concatenate([[0], np.cumsum(sizes[~documents])])
+        return TokenScores(
+            self.training[kept],
+            self.context[kept],
+            offsets,
+            self.positions[kept],
+            self.has_training,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[TokenScores]) -> TokenScores:
+        """Several corpora's scores as one."""
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        return cls(
+            np.concatenate([part.training for part in parts]),
+            np.concatenate([part.context for part in parts]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([part.positions for part in parts]),
+            parts[0].has_training,
         )
 
 

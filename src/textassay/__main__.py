@@ -1,0 +1,7 @@
+"""``python -m textassay``."""
+
+import sys
+
+from textassay.cli import main
+
+sys.exit(main())

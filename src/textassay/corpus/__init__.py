@@ -1,0 +1,1 @@
+"""What text is: reading, tokenizing, holding and streaming it."""

@@ -1,0 +1,94 @@
+"""Checks of texts that make comparisons doubtful: they warn, they never stop anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from textassay.corpus.corpus import Corpus
+from textassay.corpus.files import InputFile, byte_chunks
+
+_SAMPLE = 1_000_000  # characters of each side that are looked at
+FEWEST_DOCUMENTS = 100
+
+# Marks of preprocessing: a pattern, what it is counted against, and what it is called.
+_MARKS: tuple[tuple[str, str, str], ...] = (
+    (r"\s[.,;:!?](?=\s|$)", r"[.,;:!?](?=\s|$)", "a space before punctuation"),
+    (r"\b[A-Z]", r"\b[A-Za-z]", "words that begin with a capital"),
+    (r"[“”‘’]", r"[“”‘’\"']", "curly rather than straight quotation marks"),
+    (r"``|''", r"``|''|[“”\"]", "quotation marks written `` and ''"),
+    (r"<unk>", r"\S+", "the token <unk>"),
+    (r"@[-,.]@", r"\S+", "split hyphens and commas such as @-@"),
+    (r"\n", r"\s+", "line breaks inside documents"),
+    (r"<\|endoftext\|>|</?s>|<eos>", r"\S+", "marks of text ends such as <|endoftext|>"),
+)
+_RARE = 5e-4
+
+
+def sample_text(texts: Sequence[str]) -> str:
+    """Some of a side's text: whole documents from its begin, its middle and its end."""
+    third = max(1, len(texts) // 3)
+    taken: list[str] = []
+    for begin in (0, third, 2 * third):
+        size = 0
+        for text in texts[begin : begin + third]:
+            taken.append(text[:_SAMPLE])
+            size += len(text)
+            if size > _SAMPLE // 3:
+                break
+    return " ".join(taken)
+
+
+def sample_of_file(file: InputFile) -> str:
+    """Some text of a file that can be read again; empty for standard input."""
+    if file.is_standard_input or file.format not in ("text", "jsonl"):
+        return ""
+    head = InputFile(file.name, file.format, file.compression)
+    chunks = byte_chunks(head)
+    text = next(chunks, b"").decode("utf-8", "ignore")
+    chunks.close() if hasattr(chunks, "close") else None
+    return text.replace("\n", " ") if file.format == "text" else ""
+
+
+def preprocessing_differences(samples: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs of a mark of preprocessing and how the sides differ in it.
+
+    A mark counts as different where its share on one side is over half and on another under a
+    tenth of that, or where it stands on one side and never on another.
+
+    Examples
+    --------
+    >>> sides = {"model": "a dog . a cat . " * 9, "human": "A dog. A cat. " * 9}
+    >>> [mark for mark, _ in preprocessing_differences(sides)]
+    ['a space before punctuation', 'words that begin with a capital']
+    """
+    found = []
+    for pattern, against, name in _MARKS:
+        shares = {}
+        for side, text in samples.items():
+            total = len(re.findall(against, text))
+            if total >= 10:
+                shares[side] = len(re.findall(pattern, text)) / total
+        if len(shares) < 2:
+            continue
+        high = max(shares, key=lambda side: shares[side])
+        low = min(shares, key=lambda side: shares[side])
+        if shares[high] > _RARE and shares[low] < 0.1 * shares[high]:
+            found.append((name, f"{shares[high]:.1%} in {high}, {shares[low]:.1%} in {low}"))
+    return found
+
+
+def share_at_longest(corpus: Corpus) -> float:
+    """Share of documents that are exactly as long as the longest: cut off, if it is large."""
+    lengths = corpus.text_lengths
+    if lengths.size < 20 or lengths.max() < 2 or lengths.min() == lengths.max() == 1:
+        return 0.0
+    return float(np.mean(lengths == lengths.max()))
+
+
+def repeated_documents(corpus: Corpus) -> int:
+    """Documents that repeat an earlier one but for case, punctuation and spacing."""
+    keys = {"".join(filter(str.isalnum, text.casefold())) for text in corpus.texts}
+    return len(corpus) - len(keys)

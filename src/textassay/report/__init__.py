@@ -1,0 +1,1 @@
+"""Records in, tables out: the report knows records, never measures."""

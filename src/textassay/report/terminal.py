@@ -1,0 +1,187 @@
+"""The terminal's view of records: tables, warnings and the longest copied passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+# Control codes, and marks that turn the direction of text: shown, not obeyed.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+_SHOWN_PASSAGES = 3
+_LONGEST_SHOWN = 300
+
+
+def printable(text: str) -> str:
+    """`text` with control codes and direction marks shown as escapes, line ends as spaces.
+
+    Examples
+    --------
+    >>> print(printable("a\\x1b[31mred"))
+    a\\x1b[31mred
+    """
+    return _UNPRINTABLE.sub(
+        lambda found: found.group().encode("unicode_escape").decode("ascii"),
+        text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+def print_results(records: Sequence[Record], console: Console) -> None:
+    """Print what was compared, the tables, the warnings and some passages."""
+    header = next((r for r in records if isinstance(r, Header)), None)
+    measured = [r for r in records if isinstance(r, Measurement)]
+    if header is not None:
+        _print_inputs(header, measured, console)
+    if any(r.measure.startswith("novelty.") for r in measured):
+        _print_novelty(records, measured, console)
+    for warning in (r for r in records if isinstance(r, Warn)):
+        where = f"{printable(warning.system)}: " if warning.system else ""
+        console.print(
+            f"warning: {where}{printable(warning.message)}",
+            style="yellow",
+            markup=False,
+            highlight=False,
+        )
+
+
+def _print_inputs(header: Header, measured: Sequence[Measurement], console: Console) -> None:
+    unit = measured[0].resampling_unit if measured else "document"
+    parts = [f"tokenizer {header.tokenizer}", f"resampling unit {unit}", f"seed {header.seed}"]
+    for entry in header.inputs:
+        if entry["role"] == "training" and "tokens" in entry:
+            role = header.settings.get("train_role", "full")
+            kind = "reference text" if role == "reference" else "training text"
+            parts.append(f"{kind} {entry['file']}: {entry['tokens']:,} tokens")
+    console.print(printable("; ".join(parts)), markup=False, highlight=False)
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("system", overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _number(value: float | None, digits: int = 4) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def _print_novelty(
+    records: Sequence[Record], measured: Sequence[Measurement], console: Console
+) -> None:
+    by_system: dict[str, dict[tuple[str, str], Measurement]] = {}
+    for record in measured:
+        source = parse_signature(record.signature).get("source", "both")
+        by_system.setdefault(record.system, {})[record.measure, source] = record
+    has_training = any(source == "training" for found in by_system.values() for _, source in found)
+    source = "both" if has_training else "context"
+    counted = "training text and context" if has_training else "their own context alone"
+
+    compared = any(r.distance is not None for r in measured)
+    names = ["documents", "tokens", "score", "95 %"]
+    if compared:
+        names += ["less human", "95 %", "margin", "detectable", "verdict"]
+    table = _table(f"Pointwise duplication score, truncated at 5, counting {counted}", names)
+    for system, found in by_system.items():
+        r = found.get(("novelty.pointwise", source))
+        if r is None:
+            continue
+        cells = [
+            printable(system),
+            f"{r.n_documents:,}",
+            f"{r.n_tokens:,}",
+            _number(r.value, 3),
+            _interval(r.value_low, r.value_high),
+        ]
+        if compared:
+            cells += [
+                "" if r.distance is None else f"{r.distance:+.3f}",
+                _interval(r.distance_low, r.distance_high),
+                _number(r.reference, 3),
+                _number(r.detectable, 3),
+                r.verdict or "",
+            ]
+        table.add_row(*cells)
+    console.print(table)
+
+    curves = {
+        r.system: r
+        for r in records
+        if isinstance(r, Series) and r.measure == f"novelty.by_n.{source}"
+    }
+    if curves:
+        ngrams = next(iter(curves.values())).x
+        table = _table("Novel n-grams (share)", [f"n={n:g}" for n in ngrams])
+        for system, curve in curves.items():
+            table.add_row(printable(system), *(_number(y) for y in curve.y))
+        console.print(table)
+    if has_training:
+        _print_copying(records, by_system, console)
+
+
+def _print_copying(
+    records: Sequence[Record],
+    by_system: dict[str, dict[tuple[str, str], Measurement]],
+    console: Console,
+) -> None:
+    columns = (
+        ("novelty.longest_copy", "longest copy", 0),
+        ("novelty.supercopied", "tokens in copies >= 100", 5),
+        ("novelty.copied50", "characters in copies >= 50", 5),
+        ("novelty.mean_suffix", "mean suffix", 3),
+        ("novelty.creativity", "creativity", 4),
+    )
+    header = next((r for r in records if isinstance(r, Header)), None)
+    reference = header is not None and header.settings.get("train_role") == "reference"
+    title = "Also found in the reference text" if reference else "Copying from the training text"
+    table = _table(title, [name for _, name, _ in columns])
+    for system, found in by_system.items():
+        cells = []
+        for measure, _, digits in columns:
+            record = found.get((measure, "training"))
+            cells.append("" if record is None else _number(record.value, digits))
+        table.add_row(printable(system), *cells)
+    console.print(table)
+
+    shown: dict[str, int] = {}
+    for example in (r for r in records if isinstance(r, Example)):
+        if not example.measure.startswith("novelty."):
+            continue
+        shown[example.system] = shown.get(example.system, 0) + 1
+        if shown[example.system] > _SHOWN_PASSAGES:
+            continue
+        times = "once" if example.count == 1 else f"{example.count or 0:,} times"
+        byte = "" if example.source_byte is None else f", byte {example.source_byte:,}"
+        console.print(
+            printable(
+                f"{example.system}, document {example.document}: {example.n_tokens} tokens, "
+                f"found {times}, first in {example.source_file}, document "
+                f"{example.source_document}, token {example.source_token}{byte}"
+            ),
+            markup=False,
+            highlight=False,
+            style="bold",
+        )
+        console.print(
+            f"  {printable(_cut(example.text))}", markup=False, highlight=False, soft_wrap=True
+        )

@@ -1,0 +1,1 @@
+"""Numbers about numbers: resampling, tests, intervals and verdicts; nothing about text."""
