@@ -162,8 +162,8 @@ class TokenStream:
                 base += cut
                 wanted = piece_size(base)
                 if content.endswith(b"\n"):
-                    last_line = content[:-1].rpartition(b"\n")[2]
-                    inside = bool(last_line.strip(_WHITE))
+                    _, line_end, last_line = content[:-1].rpartition(b"\n")
+                    inside = bool(last_line.strip(_WHITE)) or (mid_line and not line_end)
                     anchored = mode == "line" or (mode == "blank-line" and not inside)
                     mid_line = False
                 else:
@@ -230,6 +230,31 @@ class TokenStream:
         InputError
             If plain text is not valid UTF-8 or holds a NUL byte, and errors are strict.
         """
+        encoded = self._encode(piece, vocabulary)
+        if piece.ends_file and self._leaves_open(piece, encoded.ids):
+            end = max(piece.size, int(encoded.byte_ends.max(initial=0)))
+            return EncodedPiece(
+                np.append(encoded.ids, np.int32(-2)), np.append(encoded.byte_ends, np.int32(end))
+            )
+        return encoded
+
+    def _leaves_open(self, piece: RawPiece, ids: NDArray[np.int32]) -> bool:
+        """Whether the last document of a file ends with the file alone."""
+        mode = self.reading.documents
+        if isinstance(piece.content, list):
+            return mode == "stream"
+        if self.tokenizer.reads_ids:
+            return not ids.size or bool(ids[-1] != -2)
+        if mode in ("file", "stream"):
+            return True
+        if self.tokenizer.compiled is None:
+            return False
+        if mode == "line":
+            return not piece.content.endswith(b"\n")
+        ends = np.flatnonzero(ids == -2)
+        return bool(ends[-1] + 1 < ids.size) if ends.size else piece.inside or ids.size > 0
+
+    def _encode(self, piece: RawPiece, vocabulary: Vocabulary) -> EncodedPiece:
         if self.tokenizer.reads_ids:
             return _encode_ids(piece.content, vocabulary)
         if self.tokenizer.compiled is None:

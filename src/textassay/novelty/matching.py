@@ -123,8 +123,7 @@ class TrainingPass:
 
     def documents_of(self, file: int) -> int:
         """Documents of one training file."""
-        counts = [p for p in self.pieces if p.file == file]
-        return sum(p.documents for p in counts) + int(bool(counts and counts[-1].tail))
+        return sum(p.documents for p in self.pieces if p.file == file)
 
     def tokens_of(self, file: int) -> int:
         """Tokens of one training file."""
@@ -290,8 +289,7 @@ class _Walk:
         size = encoded.ids.size
         final = (0, 0)
         if size:
-            # a lane may have to read on for as long as the longest match
-            lanes = max(1, min(LANES, size // (4 * self.training.automaton.longest_document + 1)))
+            lanes = lane_count(size, self.training.automaton.longest_document)
             visits = self.free.get()
             final = match_piece(
                 self.matcher,
@@ -324,6 +322,11 @@ class _Walk:
             PieceFacts(piece.base, piece.file, ends.size, size - ends.size, tail)
         )
         training.last_bytes = piece.base + piece.size
+
+
+def lane_count(size: int, longest: int) -> int:
+    """Lanes for a piece of `size` tokens: one reads on for as long as the longest match."""
+    return max(1, min(LANES, size // (4 * longest + 1)))
 
 
 def _with_splits(stream: TokenStream, piece: RawPiece) -> RawPiece:
