@@ -20,8 +20,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("suite")
 
 PUBLISHED = Path(
-    os.environ.get("TEXTASSAY_PUBLISHED")
-    or Path(__file__).resolve().parents[2] / "shared" / "data"
+    os.environ.get("TEXTASSAY_PUBLISHED") or Path(__file__).resolve().parents[2] / "shared" / "data"
 )
 
 

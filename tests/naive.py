@@ -147,9 +147,7 @@ def novelty(documents: list[tuple[list[int], int]], n: int) -> tuple[int, int]:
 
 def pointwise(duplicated: list[int], prompt: int) -> list[int]:
     """Pointwise duplication score of each judged token."""
-    return [
-        min(duplicated[i] + 1, (i - prompt) + 2) for i in range(prompt, len(duplicated))
-    ]
+    return [min(duplicated[i] + 1, (i - prompt) + 2) for i in range(prompt, len(duplicated))]
 
 
 def cover(copied: list[int]) -> list[int]:

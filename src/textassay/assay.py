@@ -295,9 +295,7 @@ def _inputs(settings: AssaySettings) -> list[_Input]:
     names = [item.name for item in found]
     for item in found:
         if names.count(item.name) > 1:
-            raise UsageError(
-                f"two inputs are named {item.name!r}: name them apart with NAME=FILE"
-            )
+            raise UsageError(f"two inputs are named {item.name!r}: name them apart with NAME=FILE")
         if item.role == "system" and item.name == "human":
             raise UsageError("a system cannot be named 'human': that is the human text's name")
     return found
@@ -353,7 +351,8 @@ def adjust(records: Sequence[Record]) -> None:
     primary = [
         r
         for r in measured
-        if r.measure in PRIMARY and "|source:training" not in r.signature
+        if r.measure in PRIMARY
+        and "|source:training" not in r.signature
         and "|source:context" not in r.signature
     ]
     rest = [r for r in measured if not any(r is p for p in primary)]
@@ -442,7 +441,7 @@ def _header(
     listed: list[dict[str, Any]] = []
     for item in inputs:
         for file in item.files:
-            entry = {"role": item.role, "system": item.name, "file": file.name}
+            entry: dict[str, Any] = {"role": item.role, "system": item.name, "file": file.name}
             entry["sha256"] = file.digest
             if len(item.files) == 1 and item.corpus is not None:
                 entry["documents"] = len(item.corpus)
@@ -472,4 +471,3 @@ def _header(
         inputs=listed,
         versions=versions,
     )
-

@@ -117,7 +117,7 @@ def _parse_ngrams(text: str) -> tuple[int, ...]:
 def run(
     *systems: Annotated[str, Parameter(name="NAME=GENERATED", required=True)],
     out: Annotated[Path, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")],
-    options: Options = Options(),  # noqa: B008  (frozen: one value for all calls)
+    options: Options = Options(),
 ) -> int:
     """Compare generated texts with human and training text, by every family of measures."""
     from textassay.resume import Store
@@ -141,7 +141,7 @@ def novelty(
     out: Annotated[
         Path | None, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")
     ] = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> int:
     """Is the text new, or copied from the training text or from its own context?"""
     for place in (out, Path(per_token).parent if per_token else None):

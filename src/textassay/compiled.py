@@ -41,16 +41,18 @@ def kernel(function: Function) -> Function:
     """
     import numba
 
-    dispatcher = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function)
+    config: Any = numba.config
+    dispatcher: Any = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function)
     folder = cache_folder()
     if folder is not None:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(folder)
         try:
             dispatcher.enable_caching()
         finally:
-            numba.config.CACHE_DIR = before
-    return dispatcher  # type: ignore[no-any-return]
+            config.CACHE_DIR = before
+    compiled: Function = dispatcher
+    return compiled
 
 
 @cache

@@ -46,12 +46,8 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         pointer = _item_pointer(context, builder, signature.args[0], *arguments)
         byte_pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
-        function_type = ir.FunctionType(
-            ir.VoidType(), [byte_pointer.type, number, number, number]
-        )
-        function = cgutils.get_or_insert_function(
-            builder.module, function_type, "llvm.prefetch.p0"
-        )
+        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
         # read access, keep in all cache levels, data cache
         builder.call(function, [byte_pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()

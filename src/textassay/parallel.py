@@ -63,9 +63,7 @@ class Workers:
                 pool.shutdown(wait=True, cancel_futures=True)
         self._threads = self._processes = None
 
-    def map(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
-    ) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Results in order, computed by threads; `items` is read only a little ahead."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="textassay")

@@ -281,8 +281,9 @@ def _problem(record: Record) -> str | None:
             if p is not None and not 0 <= p <= 1:
                 return f"{name} of {record.measure} is {p}, not between 0 and 1"
     elif isinstance(record, Series):
-        lists = [record.x, record.y, record.y_low, record.y_high]
-        if len({len(values) for values in lists if values is not None}) > 1:
+        sizes = {len(record.x), len(record.y)}
+        sizes.update(len(values) for values in (record.y_low, record.y_high) if values is not None)
+        if len(sizes) > 1:
             return f"the lists of series {record.measure} are of different lengths"
     return None
 

@@ -1,4 +1,4 @@
-"""Unfinished work on disk: saved whole or not at all, keyed by a digest of everything it depends on.
+"""Unfinished work on disk: saved whole or not at all, keyed by a digest of all it depends on.
 
 A later run that asks for the same key goes on where the earlier one stopped; any change of inputs
 or of the package's version is another key.

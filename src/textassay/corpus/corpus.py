@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class Corpus:
     @property
     def text_lengths(self) -> NDArray[np.int64]:
         """Judged tokens of each document, int64[D]."""
-        return np.diff(self.offsets) - self.prompt_lengths
+        return np.diff(self.offsets) - self.prompt_lengths.astype(np.int64)
 
     @property
     def has_prompts(self) -> bool:
@@ -136,7 +136,7 @@ class Corpus:
         )
 
 
-def _names(documents: Sequence[Document], name: str) -> dict[str, object]:
+def _names(documents: Sequence[Document], name: str) -> dict[str, Any]:
     named = all(document.id is not None for document in documents) and len(documents) > 0
     ids = [
         document.id if named and document.id is not None else str(number)

@@ -76,4 +76,4 @@ def normalize(text: str, normalization: str | None) -> str:
         return text
     if normalization == "casefold":
         return text.casefold()
-    return unicodedata.normalize(normalization.upper(), text)
+    return unicodedata.normalize("NFC" if normalization == "nfc" else "NFKC", text)

@@ -182,7 +182,9 @@ def _split(documents: Iterable[Document], reading: Reading) -> Iterator[Document
         if len(parts) > 1 and not parts[-1].strip():
             parts = parts[:-1]
         for number, part in enumerate(parts):
-            name = document.id if document.id is None or len(parts) == 1 else f"{document.id}.{number}"
+            name = (
+                document.id if document.id is None or len(parts) == 1 else f"{document.id}.{number}"
+            )
             yield replace(document, text=part.strip("\n"), id=name)
 
 

@@ -47,8 +47,8 @@ class InputFile:
     name : str
         As the user named it; ``-`` is standard input.
     format : str
-        ``text``, ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``npy`` or ``bin``, by the file's ending;
-        anything unknown is text.
+        ``text``, ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``npy`` or ``bin``, by the file's
+        ending; anything unknown is text.
     compression : str or None
         ``gzip`` or ``zstandard``, by the ending ``.gz`` or ``.zst``.
     digest : str or None

@@ -78,9 +78,7 @@ def _parse_json(
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise InputError(
-                f"is not JSON: {problem}", file=file.name, line=number
-            ) from None
+            raise InputError(f"is not JSON: {problem}", file=file.name, line=number) from None
 
 
 def _hashable(value: Any) -> Any:

@@ -73,9 +73,7 @@ def character_at(buffer: Any, i: int) -> tuple[int, int]:
         return ((b & 0x1F) << 6) | (int(buffer[i + 1]) & 0x3F), 2
     if b < 0xF0:
         return (
-            ((b & 0x0F) << 12)
-            | ((int(buffer[i + 1]) & 0x3F) << 6)
-            | (int(buffer[i + 2]) & 0x3F)
+            ((b & 0x0F) << 12) | ((int(buffer[i + 1]) & 0x3F) << 6) | (int(buffer[i + 2]) & 0x3F)
         ), 3
     return (
         ((b & 0x07) << 18)

@@ -131,9 +131,7 @@ class TokenStream:
             previous.ends_file = True
             yield previous
 
-    def _parts_of(
-        self, file: InputFile, base: int
-    ) -> Iterator[tuple[Any, bool, bool, bool]]:
+    def _parts_of(self, file: InputFile, base: int) -> Iterator[tuple[Any, bool, bool, bool]]:
         """Content, anchored, inside, mid_line of each piece of a file."""
         if self.tokenizer.reads_ids:
             return self._id_stretches(file)
@@ -216,9 +214,7 @@ class TokenStream:
 
         anchored = True
         reading = self.reading
-        for stretch in id_stretches(
-            file, reading.id_type, reading.document_end, reading.documents
-        ):
+        for stretch in id_stretches(file, reading.id_type, reading.document_end, reading.documents):
             yield stretch, anchored, False, False
             anchored = bool(stretch[-1] == -2)
 
@@ -287,9 +283,7 @@ class TokenStream:
                 ends,
             )
         starts, ends = starts[:count], ends[:count].copy()
-        return EncodedPiece(
-            vocabulary.find_spans(buffer, starts, ends, newline_id, space_id), ends
-        )
+        return EncodedPiece(vocabulary.find_spans(buffer, starts, ends, newline_id, space_id), ends)
 
     def _sound_bytes(self, piece: RawPiece) -> bytes:
         from textassay.corpus.scan_kernels import first_invalid

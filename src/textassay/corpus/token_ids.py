@@ -52,7 +52,7 @@ def id_documents(
     words: list[str] = []
     for stretch in id_stretches(file, id_type, document_end, documents):
         at = 0
-        for end in np.flatnonzero(stretch == -2):
+        for end in np.flatnonzero(stretch == -2).tolist():
             words.extend(map(str, stretch[at:end].tolist()))
             yield " ".join(words)
             words = []
@@ -62,9 +62,7 @@ def id_documents(
         yield " ".join(words)
 
 
-def open_ids(
-    file: InputFile, id_type: str
-) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def open_ids(file: InputFile, id_type: str) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     """All ids of a file, memory-mapped, and where its documents end (as far as it tells)."""
     none = np.empty(0, np.int64)
     try:

@@ -142,9 +142,7 @@ def encode_documents(
     return _encode_split(split_texts(texts, tokenizer, newline), texts, vocabulary)
 
 
-def split_texts(
-    texts: Sequence[str], tokenizer: Tokenizer, newline: str | None
-) -> list[Split]:
+def split_texts(texts: Sequence[str], tokenizer: Tokenizer, newline: str | None) -> list[Split]:
     """Tokens of texts by a tokenizer that is not compiled; line ends become `newline` tokens."""
     if tokenizer.split_many is None:
         raise UsageError(f"--tokenizer {tokenizer.name} does not split strings")
@@ -226,7 +224,7 @@ _STRETCH = 1 << 24  # bytes tokenized at a time
 def _encode_compiled(
     texts: Sequence[str], kind: int, vocabulary: Any, newline: str | None
 ) -> Encoded:
-    parts = []
+    parts: list[Encoded] = []
     first = 0
     while first < len(texts) or not parts:
         last, size = first, 0
@@ -241,7 +239,8 @@ def _encode_compiled(
     offsets = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     ids, begins, ends = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "begins", "ends")
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("ids", "begins", "ends")
     )
     return Encoded(ids, offsets, begins, ends)
 

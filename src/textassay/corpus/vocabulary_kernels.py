@@ -1,8 +1,9 @@
 """Compiled look-up and insertion of tokens by their bytes.
 
 The table is open addressing with linear probing over pairs of uint64, ``key`` and
-``id | length << 32``, one pair behind the other; an empty slot has a length of 0xFFFFFFFF. A token of at most eight bytes *is* its key, so a hit is
-exact by one comparison; a longer token's key is a hash, and a hit is verified by its bytes.
+``id | length << 32``, one pair behind the other; an empty slot has a length of 0xFFFFFFFF. A token
+of at most eight bytes *is* its key, so a hit is exact by one comparison; a longer token's key is a
+hash, and a hit is verified by its bytes.
 """
 
 from __future__ import annotations

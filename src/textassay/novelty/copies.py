@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,8 @@ from textassay.novelty.scores import COPIED_CHARACTERS, SUPERCOPY, TokenScores, 
 _AROUND = 120  # characters, or bytes of source, shown on either side
 
 
-class Passage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Passage:
     """A stretch of judged text that occurs in the training text and cannot be made longer.
 
     ``document`` is the document's row, ``token`` its first token in the judged text, ``tokens``
@@ -98,7 +98,9 @@ def copied_passages(
 
 
 def _states_of(
-    automaton: Automaton, prefixes: NDArray[np.int32], training: NDArray[np.int32],
+    automaton: Automaton,
+    prefixes: NDArray[np.int32],
+    training: NDArray[np.int32],
     copied: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """The states of passages: those of their prefixes, or of shorter strings if they were cut."""
@@ -133,9 +135,9 @@ def find_sources(
         return found
     wanted: dict[int, list[int]] = defaultdict(list)
     reach = 1
-    for number, (_, _, _, piece) in enumerate(places):
-        wanted[piece].append(number)
-        reach = max(reach, _pieces_spanned(training, piece, passages[number].tokens))
+    for number, (*_, last_piece) in enumerate(places):
+        wanted[last_piece].append(number)
+        reach = max(reach, _pieces_spanned(training, last_piece, passages[number].tokens))
     window: deque[_OpenedPiece] = deque(maxlen=reach)
     for piece in stream.pieces():
         if window and window[-1].piece.file != piece.file:

@@ -136,9 +136,7 @@ class TrainingPass:
         document, token = place >> 32, place & 0xFFFFFFFF
         if document == 0:
             token += self._tokens_before(index)
-        before = sum(
-            p.documents for p in self.pieces[:index] if p.file == piece.file
-        )
+        before = sum(p.documents for p in self.pieces[:index] if p.file == piece.file)
         return piece.file, before + document, token, index
 
     def _tokens_before(self, index: int) -> int:
@@ -310,7 +308,12 @@ class _Walk:
         training = self.training
         if not piece.anchored:
             state, length = read_on(
-                self.matcher, self.own, encoded.ids, encoded.byte_ends, piece.base, *training.carried
+                self.matcher,
+                self.own,
+                encoded.ids,
+                encoded.byte_ends,
+                piece.base,
+                *training.carried,
             )
             if length >= 0:
                 final = (state, length)

@@ -186,8 +186,10 @@ class _SideReport:
         )
         if paired:
             human_sums = human_sums.select(system_sums.keys)
-        curve = sum(column.source == self.columns[0].source and "ngram" in column.measure
-                    for column in self.columns)
+        curve = sum(
+            column.source == self.columns[0].source and "ngram" in column.measure
+            for column in self.columns
+        )
         comparison = compare_ratios(
             system_sums,
             human_sums,
@@ -247,8 +249,9 @@ class _SideReport:
                     self._add_comparison(record, position)
                     position += 1
             found.append(record)
-        found.append(self._longest_copy())
-        return [record for record in found if record is not None]
+        if self.side.scores[0].has_training:
+            found.append(self._longest_copy())
+        return found
 
     def _add_comparison(self, record: Measurement, k: int) -> None:
         comparison = self.comparison
@@ -277,9 +280,7 @@ class _SideReport:
         )
         record.verdict = verdict(float(comparison.low[k]), float(comparison.high[k]), margin)
 
-    def _longest_copy(self) -> Record | None:
-        if not self.side.scores[0].has_training:
-            return None
+    def _longest_copy(self) -> Record:
         longest = max(int(scores.copied.max(initial=0)) for scores in self.side.scores)
         column = Column("novelty.longest_copy", "training", "tokens", "lower")
         return Measurement(
@@ -363,7 +364,9 @@ def _human_warnings(human: Side, options: NoveltyOptions) -> list[Record]:
     if near.mean() < 0.01:
         return []
     measured = document_table(
-        TokenScores.joined([s.without(n) for s, n in zip(human.scores, _parts(human, near), strict=True)]),
+        TokenScores.joined(
+            [s.without(n) for s, n in zip(human.scores, _parts(human, near), strict=True)]
+        ),
         options.ngrams,
     )
     position = [c.measure for c in measured.columns].index("novelty.pointwise")
@@ -471,7 +474,9 @@ def _copies(
         text = corpus.texts[passage.document]
         found.append(
             Example(
-                measure="novelty.supercopied" if passage.tokens >= SUPERCOPY else "novelty.copied50",
+                measure="novelty.supercopied"
+                if passage.tokens >= SUPERCOPY
+                else "novelty.copied50",
                 system=side.name,
                 document=corpus.ids[passage.document],
                 text=text[passage.begin : passage.end],

@@ -119,7 +119,6 @@ class TokenScores:
             has_training=self.has_training,
         )
 
-
     def without(self, documents: NDArray[np.bool_]) -> TokenScores:
         """The other documents' scores."""
         sizes = np.diff(self.offsets)

@@ -66,7 +66,9 @@ def document_table(
     denominators: list[NDArray[np.generic]] = []
     tokens = np.diff(scores.offsets)
 
-    def add(column: Column, numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> None:
+    def add(
+        column: Column, numerator: NDArray[np.generic], denominator: NDArray[np.generic]
+    ) -> None:
         columns.append(column)
         numerators.append(numerator)
         denominators.append(denominator)
@@ -157,7 +159,8 @@ def matched_length(first: NDArray[np.int64], second: NDArray[np.int64]) -> int |
     lengths = np.unique(np.concatenate([first, second]))
     lengths = lengths[lengths > 0]
     kept = [
-        lengths * (sizes.size - np.searchsorted(np.sort(sizes), lengths)) for sizes in (first, second)
+        lengths * (sizes.size - np.searchsorted(np.sort(sizes), lengths))
+        for sizes in (first, second)
     ]
     best = int(np.argmax(np.minimum(*kept)))
     return int(lengths[best]) if min(kept[0][best], kept[1][best]) > 0 else None

@@ -35,9 +35,7 @@ class RatioSums:
     keys: list[str]
 
     @classmethod
-    def from_documents(
-        cls, numerators: Array, denominators: Array, units: list[str]
-    ) -> RatioSums:
+    def from_documents(cls, numerators: Array, denominators: Array, units: list[str]) -> RatioSums:
         """Add documents up over their units, in order of first appearance."""
         keys = list(dict.fromkeys(units))
         number = {key: position for position, key in enumerate(keys)}
@@ -169,9 +167,7 @@ def compare_ratios(
         band[columns] = critical * error[columns]
     floor = np.full(distance.shape, np.nan)
     floor[defined] = np.nanmean(np.abs(null[:, defined]), axis=0)
-    return RatioComparison(
-        distance, low, high, error, floor, pvalue, pvalue_joint, band, paired
-    )
+    return RatioComparison(distance, low, high, error, floor, pvalue, pvalue_joint, band, paired)
 
 
 def _unpaired(
@@ -216,9 +212,7 @@ def _paired(
     system: RatioSums, human: RatioSums, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Array, Array]:
     k = system.numerators.shape[1]
-    sums = np.hstack(
-        [system.numerators, system.denominators, human.numerators, human.denominators]
-    )
+    sums = np.hstack([system.numerators, system.denominators, human.numerators, human.denominators])
     drawn = bootstrap_sums(sums, n_resamples, rng)
     boot = _ratio(drawn[:, :k], drawn[:, k : 2 * k]) - _ratio(
         drawn[:, 2 * k : 3 * k], drawn[:, 3 * k :]
@@ -240,9 +234,7 @@ def _shares(sums: RatioSums, common: Array) -> Array:
     return np.nan_to_num(_ratio(residuals, total))
 
 
-def human_margin(
-    human: RatioSums, size: int, n_resamples: int, rng: np.random.Generator
-) -> Array:
+def human_margin(human: RatioSums, size: int, n_resamples: int, rng: np.random.Generator) -> Array:
     """95th percentile of distances between two disjoint sets of `size` human units, float64[K].
 
     NaN where there are fewer than two units.
