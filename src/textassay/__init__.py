@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from textassay.assay import Assay, AssaySettings, run_assay
+    from textassay.assay import Assay, run_assay
     from textassay.corpus.corpus import Corpus
     from textassay.corpus.documents import Document, Reading, read_documents
     from textassay.corpus.files import find_files
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
         UsageError,
     )
     from textassay.results import read_results, write_records
+    from textassay.settings import AssaySettings
 
 _WHERE = {
     "Assay": "assay",
-    "AssaySettings": "assay",
+    "AssaySettings": "settings",
     "Corpus": "corpus.corpus",
     "Document": "corpus.documents",
     "InputError": "errors",

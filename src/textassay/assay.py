@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 import textassay
-from textassay.corpus import checks
+from textassay.corpus.checks import sample_of_file
 from textassay.corpus.corpus import Corpus
-from textassay.corpus.decoding import NORMALIZATIONS
-from textassay.corpus.documents import MODES, Reading, attach_prompts, read_documents
+from textassay.corpus.documents import attach_prompts, read_documents
 from textassay.corpus.files import InputFile, find_files
 from textassay.corpus.stream import TokenStream
 from textassay.corpus.tokenizers import Tokenizer, make_tokenizer
@@ -24,7 +23,8 @@ from textassay.corpus.units import choose_unit
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
 from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
-from textassay.novelty.records import Side, novelty_records
+from textassay.novelty.records import novelty_records
+from textassay.novelty.sides import Side
 from textassay.parallel import Workers
 from textassay.results import (
     SCHEMA_VERSION,
@@ -37,114 +37,13 @@ from textassay.results import (
     write_records,
 )
 from textassay.resume import Store
+from textassay.settings import AssaySettings, parse_named
 from textassay.stats.multiplicity import benjamini_hochberg, holm
 from textassay.stats.setting import Setting
+from textassay.text_warnings import text_warnings
 
 PRIMARY = ("tendencies.unigram.tvd", "overlap.self_bleu4", "novelty.pointwise")
-STREAM_NEWLINE = "<eos>"
-TRAIN_ROLES = ("full", "sample", "reference")
 Progress = Callable[[str, int, int | None], None]
-
-
-@dataclass(frozen=True)
-class AssaySettings:
-    """What is compared and how; the options of the command line under the same names.
-
-    Attributes
-    ----------
-    systems, human : list of str
-        ``NAME=FILE`` or ``FILE``; a file may be a folder, a glob or ``-``.
-    train : list of str
-    prompts, human_prompts : str or None
-        Files with a prompt for each document of plain text.
-    tokenizer, documents, train_documents, newlines, normalize, errors, split_on : see the commands
-    text_field, prompt_field : str
-    newline_token : int or None
-        For ready ids: the id that ends a document.
-    id_type : str
-    train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
-    """
-
-    systems: Sequence[str]
-    human: Sequence[str] = ()
-    train: Sequence[str] = ()
-    prompts: str | None = None
-    human_prompts: str | None = None
-    tokenizer: str = "words"
-    documents: str = "line"
-    train_documents: str = "line"
-    newlines: str | None = None
-    newline_token: int | None = None
-    normalize: str | None = None
-    errors: str = "strict"
-    split_on: str | None = None
-    text_field: str = "text"
-    prompt_field: str = "prompt"
-    id_type: str = "uint16"
-    train_role: str = "full"
-    unit: str | None = None
-    protocol: str = "equal"
-    margin: float | None = None
-    ngrams: tuple[int, ...] = tuple(range(1, 11))
-    resamples: int = 1999
-    seed: int = 0
-    jobs: int | None = None
-    examples: int = 20
-
-    def __post_init__(self) -> None:
-        if not self.systems:
-            raise UsageError("name at least one generated text: NAME=FILE")
-        for option, value, allowed in (
-            ("--documents", self.documents, MODES),
-            ("--train-documents", self.train_documents, MODES),
-            ("--normalize", self.normalize, (None, *NORMALIZATIONS)),
-            ("--errors", self.errors, ("strict", "replace")),
-            ("--train-role", self.train_role, TRAIN_ROLES),
-            ("--id-type", self.id_type, ("uint16", "uint32")),
-        ):
-            if value not in allowed:
-                choices = ", ".join(a for a in allowed if a is not None)
-                raise UsageError(f"{option} {value}: choose one of {choices}")
-        if not self.ngrams or min(self.ngrams) < 1 or max(self.ngrams) > 1000:
-            raise UsageError("--ngrams: whole numbers from 1 to 1,000 are needed")
-        if self.newline_token is not None and self.tokenizer != "ids":
-            raise UsageError("--newline-token is for ready ids: it needs --tokenizer ids")
-        if self.seed < 0:
-            raise UsageError(f"--seed {self.seed}: a whole number from 0 on is needed")
-        if "stream" in (self.documents,) and (self.prompts or self.human_prompts):
-            raise UsageError("--documents stream joins all text, so --prompts cannot be given")
-
-    @property
-    def newline(self) -> str | None:
-        """The token that a line end stands for on all sides, None for white space."""
-        if self.newlines is not None:
-            return None if self.newlines == "space" else self.newlines
-        return STREAM_NEWLINE if "stream" in (self.documents, self.train_documents) else None
-
-    @property
-    def reading(self) -> Reading:
-        """How generated and human text is read."""
-        return Reading(
-            documents=self.documents,
-            text_field=self.text_field,
-            prompt_field=self.prompt_field,
-            errors=self.errors,
-            normalize=self.normalize,
-            split_on=self.split_on,
-            id_type=self.id_type,
-            document_end=self.newline_token,
-        )
-
-    def signature(self) -> dict[str, str]:
-        """Parts common to all signatures."""
-        parts = {"tok": self.tokenizer, "docs": self.documents}
-        if self.train:
-            parts["traindocs"] = self.train_documents
-        if self.newline is not None:
-            parts["newlines"] = self.newline
-        if self.normalize:
-            parts["norm"] = self.normalize
-        return {**parts, "v": textassay.__version__}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,25 +80,6 @@ class _Input:
     corpus: Corpus | None = None
 
 
-def parse_named(argument: str) -> tuple[str, str]:
-    """Name and file of ``NAME=FILE``; a file alone is named by its stem.
-
-    Examples
-    --------
-    >>> parse_named("gpt2=out/samples.txt"), parse_named("out/samples.txt.gz")
-    (('gpt2', 'out/samples.txt'), ('samples', 'out/samples.txt.gz'))
-    """
-    name, equals, pattern = argument.partition("=")
-    if equals and name and os.sep not in name and "/" not in name:
-        if not pattern:
-            raise UsageError(f"{argument}: a file is missing behind the =")
-        return name, pattern
-    if argument == "-":
-        return "stdin", argument
-    stem = Path(argument).name
-    return stem.split(".")[0] or stem, argument
-
-
 def run_assay(
     settings: AssaySettings,
     *,
@@ -234,6 +114,7 @@ def run_assay(
             progress(f"reading {item.name}", number, len(inputs))
         item.corpus = _read_corpus(item, settings, tokenizer, vocabulary)
     corpora = [item.corpus for item in inputs if item.corpus is not None]
+    names = [item.name for item in inputs]
     stream = None
     if train_files:
         stream = TokenStream(
@@ -273,7 +154,10 @@ def run_assay(
         records, documents = novelty_records(systems, humans, matches, options, setting, stream)
         jobs = workers.jobs
     adjust(records)
-    warnings = _text_warnings(inputs, train_files, settings)
+    samples = {}
+    if train_files and not tokenizer.reads_ids:
+        samples["training text"] = sample_of_file(train_files[0])
+    warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
     if stream is not None and not stream.can_be_read_again:
         warnings.append(
             Warn(
@@ -283,7 +167,7 @@ def run_assay(
             )
         )
     header = _header(settings, inputs, train_files, matches, command, jobs)
-    return Assay([header, *warnings, *records], documents, matches, [item.name for item in inputs])
+    return Assay([header, *warnings, *records], documents, matches, names)
 
 
 def _inputs(settings: AssaySettings) -> list[_Input]:
@@ -364,67 +248,6 @@ def adjust(records: Sequence[Record]) -> None:
         for record, p in zip(group, adjusted, strict=True):
             record.p_adjusted = finite(float(p))
             record.family = family
-
-
-def _text_warnings(
-    inputs: Sequence[_Input], train: Sequence[InputFile], settings: AssaySettings
-) -> list[Record]:
-    found: list[Record] = []
-    samples: dict[str, str] = {}
-    for item in inputs:
-        corpus = item.corpus
-        if corpus is None:
-            continue
-        samples[item.name] = checks.sample_text(corpus.texts)
-        if len(corpus) < checks.FEWEST_DOCUMENTS:
-            found.append(
-                Warn(
-                    code="few-documents",
-                    system=item.name,
-                    message=f"{len(corpus)} documents: intervals and verdicts need about "
-                    f"{checks.FEWEST_DOCUMENTS} or more",
-                )
-            )
-        empty = int((corpus.text_lengths == 0).sum())
-        if empty:
-            found.append(
-                Warn(
-                    code="empty-documents",
-                    system=item.name,
-                    message=f"{empty:,} of {len(corpus):,} documents hold no token",
-                )
-            )
-        cut = checks.share_at_longest(corpus)
-        if cut >= 0.05:
-            found.append(
-                Warn(
-                    code="cut-documents",
-                    system=item.name,
-                    message=f"{cut:.1%} of the documents end at the greatest length "
-                    f"({int(corpus.text_lengths.max()):,} tokens): they were cut there, so their "
-                    "lengths say nothing of where the system ends a text",
-                )
-            )
-        repeated = checks.repeated_documents(corpus)
-        if repeated >= 0.01 * len(corpus) and repeated > 1:
-            found.append(
-                Warn(
-                    code="repeated-documents",
-                    system=item.name,
-                    message=f"{repeated:,} of {len(corpus):,} documents repeat an earlier one but "
-                    "for case and punctuation",
-                )
-            )
-    if train and settings.tokenizer != "ids":
-        samples["training text"] = checks.sample_of_file(train[0])
-    for mark, how in checks.preprocessing_differences(samples):
-        found.append(
-            Warn(
-                code="preprocessing",
-                message=f"the sides were preprocessed differently: {mark} ({how})",
-            )
-        )
-    return found
 
 
 def _header(

@@ -93,7 +93,7 @@ class Options:
 
 
 def _settings(systems: Sequence[str], options: Options) -> Any:
-    from textassay.assay import AssaySettings
+    from textassay.settings import AssaySettings
 
     chosen = {k: v for k, v in asdict(options).items() if k not in ("config", "json", "quiet")}
     for name in ("human", "train"):

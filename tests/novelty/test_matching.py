@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.conftest import EXAMPLES
-from textassay.corpus import stream as stream_module
+from textassay.corpus import pieces as cutting
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import MODES, Document, Reading
 from textassay.corpus.files import InputFile
@@ -94,8 +94,8 @@ def test_equal_to_brute_force(
     corpora = make_corpora(systems, tokenizer, newline)
     stream = make_stream(tmp_path_factory.mktemp("t"), texts, tokenizer, mode, newline)
     with (
-        patch.object(stream_module, "FIRST_PIECE", piece),
-        patch.object(stream_module, "LARGEST_PIECE", 3 * piece),
+        patch.object(cutting, "FIRST_PIECE", piece),
+        patch.object(cutting, "LARGEST_PIECE", 3 * piece),
         patch.object(matching, "lane_count", lambda size, longest: min(lanes, size)),
         Workers(jobs) as workers,
     ):
@@ -163,8 +163,8 @@ def test_passages_and_their_sources(
         for line in naive.documents(text, "line")
     ]
     with (
-        patch.object(stream_module, "FIRST_PIECE", piece),
-        patch.object(stream_module, "LARGEST_PIECE", piece),
+        patch.object(cutting, "FIRST_PIECE", piece),
+        patch.object(cutting, "LARGEST_PIECE", piece),
         patch("textassay.novelty.copies.COPIED_CHARACTERS", 1),
         Workers(1) as workers,
     ):

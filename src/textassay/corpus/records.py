@@ -72,7 +72,7 @@ def _parse_json(
 ) -> Any:
     try:
         return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         # the second parser knows lone surrogates; the first tells better where a line is broken
         text = decode(line, errors=errors, file=file.name, line=number)
         try:
@@ -149,7 +149,7 @@ def _harness_documents(
     from textassay.corpus.documents import Document
 
     responses = record["resps"]
-    while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
+    if isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
     if not isinstance(responses, list) or not all(isinstance(r, str) for r in responses):
         raise InputError(

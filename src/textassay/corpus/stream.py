@@ -1,16 +1,14 @@
 """Token streams: text too large to hold, read once, as pieces of token ids.
 
-A stream is cut into pieces at places that depend on the text alone. The first pieces are small and
-double in size, up to a megabyte, so that a curve over the amount of text has points for short texts
-too. Reading and cutting is done by one thread; a piece turns into token ids in any other.
+Reading and cutting is done by one thread (see :mod:`textassay.corpus.pieces`); a piece turns into
+token ids in any other.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +18,9 @@ from textassay.corpus.documents import (
     Reading,
     blank_line_documents,
     iterate_samples,
-    last_blank_line,
 )
-from textassay.corpus.files import BYTE_ORDER_MARK, InputFile, byte_chunks
+from textassay.corpus.files import BYTE_ORDER_MARK, InputFile
+from textassay.corpus.pieces import Cutter, EncodedPiece, RawPiece, piece_size, scratch
 from textassay.corpus.tokenizers import (
     Split,
     Tokenizer,
@@ -33,60 +31,6 @@ from textassay.corpus.tokenizers import (
 )
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError
-
-FIRST_PIECE = 1 << 16
-LARGEST_PIECE = 1 << 20
-_WHITE = b" \n\t\r\v\f"
-_WHITE_BYTES = tuple(bytes([white]) for white in _WHITE)
-
-
-@dataclass
-class RawPiece:
-    """A stretch of one file, cut but not tokenized.
-
-    Attributes
-    ----------
-    number, file : int
-        Which piece of the stream, which of its files.
-    base : int
-        Bytes of text before it in the stream (for ready ids: tokens and document ends).
-    file_byte : int
-        The same within its file.
-    anchored : bool
-        Whether a document begins here.
-    content : bytes, list of str or int array
-        Plain text, whole documents, or token ids with -2 behind each document.
-    inside, mid_line : bool
-        For plain text: whether the document, and the line, began before.
-    ends_file : bool
-    """
-
-    number: int
-    file: int
-    base: int
-    file_byte: int
-    anchored: bool
-    content: Any
-    inside: bool = False
-    mid_line: bool = False
-    ends_file: bool = False
-    splits: list[Split] | None = field(default=None, repr=False)
-
-    @property
-    def size(self) -> int:
-        """Bytes of text (for ready ids: tokens and document ends)."""
-        return _size(self.content)
-
-
-class EncodedPiece(NamedTuple):
-    """Token ids of one piece.
-
-    ``ids`` int32: -1 for tokens that the vocabulary lacks, -2 behind each document;
-    ``byte_ends`` int32: where each token ends, from the piece's first byte.
-    """
-
-    ids: NDArray[np.int32]
-    byte_ends: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -116,15 +60,17 @@ class TokenStream:
         """Read and cut; sets the digests of the files."""
         base = number = 0
         for index, file in enumerate(self.files):
-            file_base = base
+            file_byte = 0
             previous: RawPiece | None = None
             for content, anchored, inside, mid_line in self._parts_of(file, base):
                 if previous is not None:
                     yield previous
                 previous = RawPiece(
-                    number, index, base, base - file_base, anchored, content, inside, mid_line
+                    number, index, base, file_byte, anchored, content, inside, mid_line
                 )
-                base += _size(content)
+                file_byte += previous.size
+                # one more, so that no token of a piece ends where one of the piece before does
+                base += previous.size + 1
                 number += 1
             if previous is None:
                 raise InputError("holds no text", file=file.name)
@@ -136,58 +82,14 @@ class TokenStream:
         if self.tokenizer.reads_ids:
             return self._id_stretches(file)
         if file.format == "text" and self.reading.split_on is None:
-            return self._text_stretches(file, base)
+            mode, split_text = self.reading.documents, self.tokenizer.compiled is None
+            cutter = Cutter(
+                documents=mode,
+                by_lines=mode in ("line", "blank-line") or self.newline is not None,
+                whole_documents=split_text and mode in ("line", "blank-line"),
+            )
+            return cutter.stretches(file, base)
         return self._record_batches(file, base)
-
-    def _text_stretches(
-        self, file: InputFile, base: int
-    ) -> Iterator[tuple[bytes, bool, bool, bool]]:
-        mode = self.reading.documents
-        rest = b""
-        anchored, inside, mid_line = True, False, False
-        wanted = piece_size(base)
-        first = True
-        for chunk in byte_chunks(file):
-            rest += chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk
-            first = False
-            while len(rest) >= wanted:
-                cut = self._cut(rest, piece_size(base))
-                if cut == 0:
-                    wanted = 2 * len(rest)
-                    break
-                content, rest = rest[:cut], rest[cut:]
-                yield content, anchored, inside, mid_line
-                base += cut
-                wanted = piece_size(base)
-                if content.endswith(b"\n"):
-                    _, line_end, last_line = content[:-1].rpartition(b"\n")
-                    inside = bool(last_line.strip(_WHITE)) or (mid_line and not line_end)
-                    anchored = mode == "line" or (mode == "blank-line" and not inside)
-                    mid_line = False
-                else:
-                    # cut within a line, or where line ends are white space like any other
-                    anchored = False
-                    mid_line = inside = mid_line or bool(content.strip(_WHITE))
-        if rest:
-            yield rest, anchored, inside, mid_line
-
-    def _cut(self, text: bytes, target: int) -> int:
-        """Where to end a piece of about `target` bytes; 0: read more."""
-        mode = self.reading.documents
-        if self.tokenizer.compiled is None and mode in ("line", "blank-line"):
-            # these tokenizers are given whole documents
-            if mode == "blank-line":
-                return last_blank_line(text)
-            return text.rfind(b"\n", 0, target) + 1 or text.find(b"\n", target) + 1
-        by_lines = mode in ("line", "blank-line") or self.newline is not None
-        if by_lines and (cut := text.rfind(b"\n", 0, target) + 1):
-            return cut
-        before = max(text.rfind(white, 1, target) for white in _WHITE_BYTES)
-        if before > 0:
-            return before
-        found = [at for white in _WHITE_BYTES if (at := text.find(white, target)) > 0]
-        behind = min(found, default=0)
-        return behind + 1 if by_lines and behind and text[behind] == 10 else behind
 
     def _record_batches(
         self, file: InputFile, base: int
@@ -262,18 +164,18 @@ class TokenStream:
         newline_id, space_id = special_ids(vocabulary, kind, self.newline, add=False)
         if isinstance(piece.content, list):
             buffer, limits = join_utf8(piece.content)
-            starts, ends = _scratch(buffer.size + len(piece.content))
+            starts, ends = scratch(buffer.size + len(piece.content))
             newlines = scan.AS_SPACE if self.newline is None else scan.AS_TOKEN
             count = scan.scan_documents(kind, buffer, limits, class_table(), newlines, starts, ends)
             if self.reading.documents == "stream":
                 starts[:count][starts[:count] == scan.BOUNDARY] = scan.NEWLINE
         else:
             buffer = np.frombuffer(self._sound_bytes(piece) + bytes(8), np.uint8)
-            starts, ends = _scratch(buffer.size + 2)
+            starts, ends = scratch(buffer.size + 2)
             count = scan.scan_stretch(
                 kind,
                 buffer,
-                0,
+                _mark_size(piece),
                 buffer.size - 8,
                 class_table(),
                 _newline_rule(self.reading.documents, self.newline),
@@ -315,7 +217,7 @@ class TokenStream:
     def _whole_texts(self, piece: RawPiece) -> list[str]:
         if isinstance(piece.content, list):
             return piece.content
-        text = self._sound_bytes(piece).decode("utf-8")
+        text = self._sound_bytes(piece)[_mark_size(piece) :].decode("utf-8")
         if self.reading.documents == "line":
             return text.removesuffix("\n").split("\n")
         if self.reading.documents == "blank-line":
@@ -351,28 +253,10 @@ class TokenStream:
         )
 
 
-_local = threading.local()
-
-
-def _scratch(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Two arrays for the spans of a piece, kept by each thread: new memory costs more than them."""
-    arrays: NDArray[np.int32] | None = getattr(_local, "arrays", None)
-    if arrays is None or arrays.shape[1] < size:
-        arrays = np.empty((2, size + size // 8), np.int32)
-        if size <= 4 * LARGEST_PIECE:
-            _local.arrays = arrays
-    return arrays[0], arrays[1]
-
-
-def piece_size(base: int) -> int:
-    """Bytes of the piece that begins at byte `base`: the stream doubles, up to a megabyte."""
-    return min(max(FIRST_PIECE, base), LARGEST_PIECE)
-
-
-def _size(content: Any) -> int:
-    if isinstance(content, list):
-        return sum(len(text.encode("utf-8")) + 1 for text in content)
-    return len(content)
+def _mark_size(piece: RawPiece) -> int:
+    """Bytes of a byte-order mark at the begin of a file, which are no text."""
+    marked = piece.file_byte == 0 and piece.content.startswith(BYTE_ORDER_MARK)
+    return len(BYTE_ORDER_MARK) if marked else 0
 
 
 def _newline_rule(documents: str, newline: str | None) -> int:

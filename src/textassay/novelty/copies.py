@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.corpus import Corpus
-from textassay.corpus.stream import EncodedPiece, RawPiece, TokenStream
+from textassay.corpus.pieces import EncodedPiece, RawPiece
+from textassay.corpus.stream import TokenStream
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import Automaton
 from textassay.novelty.matching import Settled, TrainingPass
@@ -215,6 +216,8 @@ def _source_in_window(
         source.token,
         byte,
         text[begin:end].decode("utf-8", "replace"),
-        text[max(document_begin, begin - _AROUND) : begin].decode("utf-8", "ignore"),
+        text[max(document_begin, begin - _AROUND) : begin]
+        .decode("utf-8", "ignore")
+        .lstrip("\ufeff"),
         text[end : min(document_end, end + _AROUND)].decode("utf-8", "ignore").rstrip("\n"),
     )

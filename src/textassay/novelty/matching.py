@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.stream import FIRST_PIECE, EncodedPiece, RawPiece, TokenStream
+from textassay.corpus import pieces as cutting
+from textassay.corpus.pieces import EncodedPiece, RawPiece
+from textassay.corpus.stream import TokenStream
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import Automaton
 from textassay.parallel import Workers
@@ -131,7 +133,7 @@ class TrainingPass:
 
     def place(self, byte: int, place: int) -> tuple[int, int, int, int]:
         """File, document in it, token in the document, piece, of an occurrence's last token."""
-        index = bisect_left(self.pieces, byte, key=lambda piece: piece.base) - 1
+        index = bisect_right(self.pieces, byte, key=lambda piece: piece.base) - 1
         piece = self.pieces[index]
         document, token = place >> 32, place & 0xFFFFFFFF
         if document == 0:
@@ -219,7 +221,7 @@ _NEARLY = 0.9  # pieces end a little before their nominal size
 
 
 def _next_doubling(read: int) -> int:
-    doubling = FIRST_PIECE
+    doubling = cutting.FIRST_PIECE
     while _NEARLY * doubling <= read:
         doubling *= 2
     return doubling

@@ -1,0 +1,136 @@
+"""What an assay compares and how: the options of the command line, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import textassay
+from textassay.corpus.decoding import NORMALIZATIONS
+from textassay.corpus.documents import MODES, Reading
+from textassay.errors import UsageError
+
+STREAM_NEWLINE = "<eos>"
+TRAIN_ROLES = ("full", "sample", "reference")
+
+
+@dataclass(frozen=True)
+class AssaySettings:
+    """What is compared and how; the options of the command line under the same names.
+
+    Attributes
+    ----------
+    systems, human : list of str
+        ``NAME=FILE`` or ``FILE``; a file may be a folder, a glob or ``-``.
+    train : list of str
+    prompts, human_prompts : str or None
+        Files with a prompt for each document of plain text.
+    tokenizer, documents, train_documents, newlines, normalize, errors, split_on : see the commands
+    text_field, prompt_field : str
+    newline_token : int or None
+        For ready ids: the id that ends a document.
+    id_type : str
+    train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
+    """
+
+    systems: Sequence[str]
+    human: Sequence[str] = ()
+    train: Sequence[str] = ()
+    prompts: str | None = None
+    human_prompts: str | None = None
+    tokenizer: str = "words"
+    documents: str = "line"
+    train_documents: str = "line"
+    newlines: str | None = None
+    newline_token: int | None = None
+    normalize: str | None = None
+    errors: str = "strict"
+    split_on: str | None = None
+    text_field: str = "text"
+    prompt_field: str = "prompt"
+    id_type: str = "uint16"
+    train_role: str = "full"
+    unit: str | None = None
+    protocol: str = "equal"
+    margin: float | None = None
+    ngrams: tuple[int, ...] = tuple(range(1, 11))
+    resamples: int = 1999
+    seed: int = 0
+    jobs: int | None = None
+    examples: int = 20
+
+    def __post_init__(self) -> None:
+        if not self.systems:
+            raise UsageError("name at least one generated text: NAME=FILE")
+        for option, value, allowed in (
+            ("--documents", self.documents, MODES),
+            ("--train-documents", self.train_documents, MODES),
+            ("--normalize", self.normalize, (None, *NORMALIZATIONS)),
+            ("--errors", self.errors, ("strict", "replace")),
+            ("--train-role", self.train_role, TRAIN_ROLES),
+            ("--id-type", self.id_type, ("uint16", "uint32")),
+        ):
+            if value not in allowed:
+                choices = ", ".join(a for a in allowed if a is not None)
+                raise UsageError(f"{option} {value}: choose one of {choices}")
+        if not self.ngrams or min(self.ngrams) < 1 or max(self.ngrams) > 1000:
+            raise UsageError("--ngrams: whole numbers from 1 to 1,000 are needed")
+        if self.newline_token is not None and self.tokenizer != "ids":
+            raise UsageError("--newline-token is for ready ids: it needs --tokenizer ids")
+        if self.seed < 0:
+            raise UsageError(f"--seed {self.seed}: a whole number from 0 on is needed")
+        if "stream" in (self.documents,) and (self.prompts or self.human_prompts):
+            raise UsageError("--documents stream joins all text, so --prompts cannot be given")
+
+    @property
+    def newline(self) -> str | None:
+        """The token that a line end stands for on all sides, None for white space."""
+        if self.newlines is not None:
+            return None if self.newlines == "space" else self.newlines
+        return STREAM_NEWLINE if "stream" in (self.documents, self.train_documents) else None
+
+    @property
+    def reading(self) -> Reading:
+        """How generated and human text is read."""
+        return Reading(
+            documents=self.documents,
+            text_field=self.text_field,
+            prompt_field=self.prompt_field,
+            errors=self.errors,
+            normalize=self.normalize,
+            split_on=self.split_on,
+            id_type=self.id_type,
+            document_end=self.newline_token,
+        )
+
+    def signature(self) -> dict[str, str]:
+        """Parts common to all signatures."""
+        parts = {"tok": self.tokenizer, "docs": self.documents}
+        if self.train:
+            parts["traindocs"] = self.train_documents
+        if self.newline is not None:
+            parts["newlines"] = self.newline
+        if self.normalize:
+            parts["norm"] = self.normalize
+        return {**parts, "v": textassay.__version__}
+
+
+def parse_named(argument: str) -> tuple[str, str]:
+    """Name and file of ``NAME=FILE``; a file alone is named by its stem.
+
+    Examples
+    --------
+    >>> parse_named("gpt2=out/samples.txt"), parse_named("out/samples.txt.gz")
+    (('gpt2', 'out/samples.txt'), ('samples', 'out/samples.txt.gz'))
+    """
+    name, equals, pattern = argument.partition("=")
+    if equals and name and os.sep not in name and "/" not in name:
+        if not pattern:
+            raise UsageError(f"{argument}: a file is missing behind the =")
+        return name, pattern
+    if argument == "-":
+        return "stdin", argument
+    stem = Path(argument).name
+    return stem.split(".")[0] or stem, argument
