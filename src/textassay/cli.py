@@ -26,6 +26,7 @@ app = App(
     version=__version__,
     help="Is a language model's text as natural, varied and new as people's?",
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 
 _Files = Parameter(consume_multiple=True, negative=())
@@ -270,7 +271,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     130 stands for Ctrl-C, 141 for a reader of the output that went away.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    # a lone hyphen is a file here, not an option
+    given = sys.argv[1:] if arguments is None else arguments
+    arguments = ["/dev/stdin" if argument == "-" else argument for argument in given]
     try:
         _use_config(_config_path(arguments))
         result = app(

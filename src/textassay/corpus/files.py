@@ -81,7 +81,7 @@ def find_files(pattern: str) -> list[InputFile]:
     InputError
         If nothing is there, or a folder holds no text.
     """
-    if pattern == STANDARD_INPUT:
+    if pattern in (STANDARD_INPUT, "/dev/stdin"):
         return [InputFile(STANDARD_INPUT)]
     path = Path(pattern)
     if path.is_dir():

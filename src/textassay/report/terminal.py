@@ -67,15 +67,19 @@ def _print_inputs(header: Header, measured: Sequence[Measurement], console: Cons
     console.print(printable("; ".join(parts)), markup=False, highlight=False)
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
+def _table(columns: Sequence[str]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("system", overflow="fold")
     for column in columns:
         table.add_column(column, justify="right")
     return table
+
+
+def _print_title(title: str, console: Console) -> None:
+    console.print(f"\n{title}", style="bold", markup=False, highlight=False)
 
 
 def _number(value: float | None, digits: int = 4) -> str:
@@ -101,7 +105,8 @@ def _print_novelty(
     names = ["documents", "tokens", "score", "95 %"]
     if compared:
         names += ["less human", "95 %", "margin", "detectable", "verdict"]
-    table = _table(f"Pointwise duplication score, truncated at 5, counting {counted}", names)
+    _print_title(f"Pointwise duplication score, truncated at 5, counting {counted}", console)
+    table = _table(names)
     for system, found in by_system.items():
         r = found.get(("novelty.pointwise", source))
         if r is None:
@@ -131,7 +136,8 @@ def _print_novelty(
     }
     if curves:
         ngrams = next(iter(curves.values())).x
-        table = _table("Novel n-grams (share)", [f"n={n:g}" for n in ngrams])
+        _print_title("Novel n-grams (share)", console)
+        table = _table([f"n={n:g}" for n in ngrams])
         for system, curve in curves.items():
             table.add_row(printable(system), *(_number(y) for y in curve.y))
         console.print(table)
@@ -154,7 +160,8 @@ def _print_copying(
     header = next((r for r in records if isinstance(r, Header)), None)
     reference = header is not None and header.settings.get("train_role") == "reference"
     title = "Also found in the reference text" if reference else "Copying from the training text"
-    table = _table(title, [name for _, name, _ in columns])
+    _print_title(title, console)
+    table = _table([name for _, name, _ in columns])
     for system, found in by_system.items():
         cells = []
         for measure, _, digits in columns:
