@@ -156,7 +156,7 @@ def run_assay(
     adjust(records)
     samples = {}
     if train_files and not tokenizer.reads_ids:
-        samples["training text"] = sample_of_file(train_files[0])
+        samples["training text"] = sample_of_file(train_files[0], settings.newline)
     warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
     if stream is not None and not stream.can_be_read_again:
         warnings.append(
@@ -176,6 +176,8 @@ def _inputs(settings: AssaySettings) -> list[_Input]:
         for argument in arguments:
             name, pattern = parse_named(argument)
             found.append(_Input(name, role, find_files(pattern)))
+    if len(settings.human) == 1:
+        found[-1].name = "human"
     names = [item.name for item in found]
     for item in found:
         if names.count(item.name) > 1:

@@ -111,9 +111,9 @@ def test_position_means_drop_the_first_bin() -> None:
 
 def test_matched_length() -> None:
     alike = np.array([9, 10, 11])
-    assert matched_length(alike, alike) is None
-    assert matched_length(np.array([0]), alike) is None
-    assert matched_length(np.array([100] * 5), np.array([10] * 2 + [60] * 3)) == 60
+    assert matched_length([alike, alike]) is None
+    assert matched_length([np.array([0]), alike]) is None
+    assert matched_length([np.array([100] * 5), np.array([10] * 2 + [60] * 3)]) == 60
 
 
 def test_cut_keeps_long_documents_only() -> None:

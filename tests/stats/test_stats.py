@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from tests.conftest import EXAMPLES
 from textassay.errors import UsageError
 from textassay.stats.multiplicity import benjamini_hochberg, holm, max_t
-from textassay.stats.ratios import RatioSums, bootstrap_ratios, compare_ratios, human_margin
+from textassay.stats.ratios import (
+    RatioSums,
+    bootstrap_ratios,
+    compare_ratios,
+    human_margin,
+    value_interval,
+)
 from textassay.stats.resampling import (
     bootstrap_sums,
     signed_sums,
@@ -261,3 +267,46 @@ def test_detectable_differences_are_found_four_times_in_five() -> None:
         [verdict(e - 1.96 * error, e + 1.96 * error, margin) == "differs" for e in estimates]
     )
     assert abs(found - 0.8) < 0.01
+
+
+def test_few_events_differ_only_if_they_must() -> None:
+    """5 copied documents of 1,000 against none of 200: no evidence, whatever the bootstrap says."""
+    system = means((np.arange(1000) < 5).astype(float))
+    human = means(np.zeros(200))
+    bounds = np.array([[0.0], [1.0]])
+    found = compare_ratios(
+        system, human, n_resamples=999, rng=np.random.default_rng(1), bounds=bounds
+    )
+    assert found.sparse[0]
+    assert found.low[0] < 0 < found.high[0]
+    assert found.pvalue[0] > 0.2
+    # the upper limit of none in 200, and of 5 in 1,000 (Garwood 1936)
+    drawn = bootstrap_ratios(human, 99, np.random.default_rng(2))
+    low, high, sparse = value_interval(human, drawn, bounds)
+    assert sparse[0]
+    assert (low[0], high[0]) == (0.0, pytest.approx(3.689 / 200, abs=1e-5))
+    drawn = bootstrap_ratios(system, 99, np.random.default_rng(2))
+    low, high, _ = value_interval(system, drawn, bounds)
+    assert (low[0], high[0]) == pytest.approx((1.623 / 1000, 11.668 / 1000), abs=1e-5)
+    many = means((np.arange(1000) < 300).astype(float))
+    rng = np.random.default_rng(1)
+    found = compare_ratios(many, human, n_resamples=999, rng=rng, bounds=bounds)
+    assert found.low[0] > 0.2
+
+
+def test_coverage_where_events_are_few() -> None:
+    """3 copied documents of 300 on either side, on average: intervals hold the true difference."""
+    rng = np.random.default_rng(20)
+    bounds = np.array([[0.0], [1.0]])
+    covered = value_covered = 0
+    for run in range(150):
+        sides = [means((rng.random(300) < 0.01).astype(float)) for _ in range(2)]
+        found = compare_ratios(
+            *sides, n_resamples=199, rng=np.random.default_rng(run), bounds=bounds
+        )
+        covered += bool(found.low[0] <= 0 <= found.high[0])
+        drawn = bootstrap_ratios(sides[0], 199, np.random.default_rng(run))
+        low, high, _ = value_interval(sides[0], drawn, bounds)
+        value_covered += bool(low[0] <= 0.01 <= high[0])
+    assert covered >= 0.92 * 150
+    assert value_covered >= 0.92 * 150

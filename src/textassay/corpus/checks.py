@@ -41,7 +41,7 @@ def sample_text(texts: Sequence[str]) -> str:
     return " ".join(taken)
 
 
-def sample_of_file(file: InputFile) -> str:
+def sample_of_file(file: InputFile, newline: str | None) -> str:
     """Some text of a file that can be read again; empty for standard input."""
     if file.is_standard_input or file.format not in ("text", "jsonl"):
         return ""
@@ -49,7 +49,7 @@ def sample_of_file(file: InputFile) -> str:
     chunks = byte_chunks(head)
     text = next(chunks, b"").decode("utf-8", "ignore")
     chunks.close() if hasattr(chunks, "close") else None
-    return text.replace("\n", " ") if file.format == "text" else ""
+    return text.replace("\n", f" {newline or ''} ") if file.format == "text" else ""
 
 
 def preprocessing_differences(samples: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +12,7 @@ from textassay.corpus.units import can_be_paired
 from textassay.novelty.measure import NoveltyOptions
 from textassay.novelty.scores import position_means
 from textassay.novelty.sides import Side
-from textassay.novelty.tables import Column, matched_length
+from textassay.novelty.tables import Column
 from textassay.results import Measurement, Record, Series, finite, make_signature
 from textassay.stats.ratios import (
     RatioComparison,
@@ -17,154 +20,209 @@ from textassay.stats.ratios import (
     bootstrap_ratios,
     compare_ratios,
     human_margin,
-    interval,
+    value_interval,
 )
 from textassay.stats.setting import Setting
 from textassay.stats.verdicts import detectable_difference, verdict
 
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A side's measures, on whole documents or on documents cut to one length."""
+
+    columns: list[Column]
+    sums: RatioSums
+    resampled: Array
+    low: Array
+    high: Array
+    documents: int
+    tokens: int
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest possible values, float64[2, K]."""
+        return np.array([column.bounds for column in self.columns]).T
+
+
+@dataclass(eq=False)
+class Bench:
+    """Where sides are measured and compared, each thing once.
+
+    Random streams are named after what they are for, so that a system's numbers do not depend on
+    which other systems are there.
+    """
+
+    human: Side | None
+    options: NoveltyOptions
+    setting: Setting
+    n_resamples: int
+    _measured: dict[tuple[str, int | None], Measured] = field(default_factory=dict)
+    _margins: dict[tuple[int, int | None], Array] = field(default_factory=dict)
+
+    def rng(self, *names: object) -> np.random.Generator:
+        """The generator for a purpose."""
+        seed = self.setting.seed
+        key = zlib.crc32(repr(names).encode("utf-8", "backslashreplace"))
+        return np.random.default_rng(
+            np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key))
+        )
+
+    def measured(self, side: Side, cut: int | None) -> Measured:
+        """A side's measures and their intervals."""
+        if (side.name, cut) not in self._measured:
+            table = side.table(self.options, cut)
+            units = side.units(self.setting.unit)
+            lengths = side.lengths
+            if cut is not None:
+                kept = lengths >= cut
+                units = [unit for unit, keep in zip(units, kept, strict=True) if keep]
+                lengths = np.full(int(kept.sum()), cut)
+            sums = RatioSums.from_documents(table.numerators, table.denominators, units)
+            drawn = bootstrap_ratios(sums, self.n_resamples, self.rng("bootstrap", side.name, cut))
+            bounds = np.array([column.bounds for column in table.columns]).T
+            low, high, _ = value_interval(sums, drawn, bounds)
+            self._measured[side.name, cut] = Measured(
+                table.columns, sums, drawn, low, high, lengths.size, int(lengths.sum())
+            )
+        return self._measured[side.name, cut]
+
+    def margin(self, size: int, cut: int | None) -> Array:
+        """Distances up to it are seen between sets of `size` human units."""
+        if self.human is None:
+            raise ValueError("there is no human text")
+        if (size, cut) not in self._margins:
+            sums = self.measured(self.human, cut).sums
+            rng = self.rng("margin", size, cut)
+            self._margins[size, cut] = human_margin(sums, size, self.n_resamples, rng)
+        return self._margins[size, cut]
+
 
 class SideReport:
-    """Measurements and curves of one side, compared with human text if there is any."""
+    """Measurements and curves of one side, compared with human text if there is any.
 
-    def __init__(
-        self,
-        side: Side,
-        human: Side | None,
-        options: NoveltyOptions,
-        setting: Setting,
-        n_resamples: int,
-        rng: np.random.Generator,
-    ) -> None:
-        self.side, self.options, self.setting = side, options, setting
-        self.rng, self.n = rng, n_resamples
-        self.human = human if human is not None and not side.is_human else None
-        self.table = side.table(options)
-        self.columns = self.table.columns
-        self.sums = RatioSums.from_documents(
-            self.table.numerators, self.table.denominators, side.units(setting.unit)
-        )
-        self.low, self.high = interval(bootstrap_ratios(self.sums, self.n, rng))
-        self.warnings: list[str] = []
+    Parameters
+    ----------
+    side : Side
+    bench : Bench
+    cut : int or None
+        A length to which all documents are cut for a second comparison, which then gives the
+        verdict, where a system's lengths are unlike those of people.
+    """
+
+    def __init__(self, side: Side, bench: Bench, cut: int | None) -> None:
+        self.side, self.bench = side, bench
+        self.whole = bench.measured(side, None)
+        self.cut = cut if bench.human is not None and not side.is_human else None
         self.comparison: RatioComparison | None = None
-        self.human_values: NDArray[np.float64] | None = None
-        self.cut: int | None = None
-        if self.human is not None:
-            self._compare(self.human)
+        if bench.human is not None and not side.is_human:
+            self.comparison = self._compare(bench.human, None)
 
-    def _compare(self, human: Side) -> None:
-        self.cut = matched_length(self.side.lengths, human.lengths)
-        system_sums, human_sums = self.sums, self._ratio_sums(human, None)
-        self.human_values = human_sums.values
-        self.comparable = np.ones(len(self.columns), np.bool_)
-        if self.cut is not None:
-            self.warnings.append("unlike-lengths")
-            cut_columns = self.side.table(self.options, self.cut).columns
-            kept = [self.columns.index(column) for column in cut_columns]
-            self.comparable[:] = False
-            self.comparable[kept] = True
-            system_sums = self._ratio_sums(self.side, self.cut)
-            human_sums = self._ratio_sums(human, self.cut)
-        self.compared = (system_sums, human_sums)
+    def _compare(self, human: Side, cut: int | None) -> RatioComparison:
+        bench = self.bench
+        mine, theirs = bench.measured(self.side, cut), bench.measured(human, cut)
         paired = (
             len(human.corpora) == 1
-            and can_be_paired(self.side.corpora[0], human.corpora[0], self.setting.unit)
-            and set(system_sums.keys) == set(human_sums.keys)
+            and can_be_paired(self.side.corpora[0], human.corpora[0], bench.setting.unit)
+            and set(mine.sums.keys) == set(theirs.sums.keys)
         )
-        if paired:
-            human_sums = human_sums.select(system_sums.keys)
-        curve = sum(
-            column.source == self.columns[0].source and "ngram" in column.measure
-            for column in self.columns
-        )
-        comparison = compare_ratios(
-            system_sums,
-            human_sums,
-            n_resamples=self.n,
-            rng=self.rng,
+        return compare_ratios(
+            mine.sums,
+            theirs.sums.select(mine.sums.keys) if paired else theirs.sums,
+            n_resamples=bench.n_resamples,
+            rng=bench.rng("permutation", self.side.name, cut),
             paired=paired,
-            joint=slice(0, curve),
+            # the curve over n: the first columns, which count both sources if there are two
+            joint=slice(0, len(bench.options.ngrams)),
+            bounds=mine.bounds,
+            resampled=(mine.resampled, theirs.resampled),
         )
-        size = min(len(system_sums), len(human_sums) // 2)
-        margin = human_margin(human_sums, size, self.n, self.rng)
-        if self.setting.margin is not None:
-            margin = np.full_like(margin, self.setting.margin)
-        self.size = size
-        self.comparison, self.margin = comparison, margin
 
-    def _ratio_sums(self, side: Side, cut: int | None) -> RatioSums:
-        table = side.table(self.options, cut)
-        units = side.units(self.setting.unit)
+    def _signature(self, column: Column, cut: int | None) -> str:
+        setting = self.bench.setting
+        parts = {**setting.signature, "source": column.source}
+        parts["role"] = self.bench.options.train_role
         if cut is not None:
-            units = [u for u, kept in zip(units, side.kept(cut), strict=True) if kept]
-        return RatioSums.from_documents(table.numerators, table.denominators, units)
-
-    def _signature(self, column: Column) -> str:
-        parts = dict(self.setting.signature)
-        parts["source"] = column.source
-        parts["role"] = self.options.train_role
-        if self.cut is not None:
-            parts["len"] = str(self.cut)
-        parts["unit"] = self.setting.unit
-        parts["protocol"] = self.setting.protocol
+            parts["len"] = str(cut)
+        parts["unit"], parts["protocol"] = setting.unit, setting.protocol
         version = parts.pop("v")
         return make_signature(column.measure, **parts, v=version)
 
     def measurements(self) -> list[Record]:
-        """One record a measure."""
+        """One record a measure; two where documents are also compared at one length."""
+        found = self._records(None, self.comparison)
+        if self.side.scores[0].has_training:
+            found.append(self._longest_copy())
+        if self.cut is not None and self.bench.human is not None:
+            found.extend(self._records(self.cut, self._compare(self.bench.human, self.cut)))
+        return found
+
+    def _records(self, cut: int | None, comparison: RatioComparison | None) -> list[Record]:
+        bench = self.bench
+        mine = bench.measured(self.side, cut)
+        theirs = bench.measured(bench.human, cut) if comparison and bench.human else None
+        values = mine.sums.values
         found: list[Record] = []
-        values = self.sums.values
-        position = 0  # in the columns that were compared
-        for k, column in enumerate(self.columns):
+        for k, column in enumerate(mine.columns):
             record = Measurement(
                 measure=column.measure,
                 system=self.side.name,
                 value=finite(values[k]),
-                value_low=finite(self.low[k]),
-                value_high=finite(self.high[k]),
+                value_low=finite(mine.low[k]),
+                value_high=finite(mine.high[k]),
                 unit=column.unit,
                 direction=column.direction,
-                n_documents=self.side.documents,
-                n_tokens=self.side.tokens,
-                resampling_unit=self.setting.unit,
-                warnings=list(self.warnings),
-                signature=self._signature(column),
+                n_documents=mine.documents,
+                n_tokens=mine.tokens,
+                resampling_unit=bench.setting.unit,
+                signature=self._signature(column, cut),
             )
-            if self.comparison is not None and self.human_values is not None:
-                record.human = finite(self.human_values[k])
-                if self.comparable[k]:
-                    self._add_comparison(record, position)
-                    position += 1
+            if comparison is not None and theirs is not None:
+                record.human = finite(theirs.sums.values[k])
+                self._add_comparison(record, comparison, theirs, k, cut)
             found.append(record)
-        if self.side.scores[0].has_training:
-            found.append(self._longest_copy())
         return found
 
-    def _add_comparison(self, record: Measurement, k: int) -> None:
-        comparison = self.comparison
-        if comparison is None or np.isnan(comparison.distance[k]):
+    def _add_comparison(
+        self,
+        record: Measurement,
+        comparison: RatioComparison,
+        human: Measured,
+        k: int,
+        cut: int | None,
+    ) -> None:
+        bench = self.bench
+        if np.isnan(comparison.distance[k]):
             return
-        margin = float(self.margin[k])
+        size = min(len(bench.measured(self.side, cut).sums), len(human.sums) // 2)
+        record.size = size
         record.distance = finite(comparison.distance[k])
         record.distance_low = finite(comparison.low[k])
         record.distance_high = finite(comparison.high[k])
         record.floor = finite(comparison.floor[k])
-        record.size = self.size
         record.p_value = finite(comparison.pvalue[k])
         if not np.isnan(comparison.pvalue_joint[k]):
             record.p_adjusted = finite(comparison.pvalue_joint[k])
             record.family = "novelty by n, step-down max-T"
-        record.test = (
-            f"sign flips of paired {record.resampling_unit}s, {self.n} resamples"
-            if comparison.paired
-            else f"studentized permutation of {record.resampling_unit}s, {self.n} resamples"
-        )
-        if np.isnan(margin) or np.isnan(comparison.low[k]):
+        how = "sign flips of paired" if comparison.paired else "studentized permutation of"
+        record.test = f"{how} {record.resampling_unit}s, {bench.n_resamples} resamples"
+        margin = float(bench.margin(size, cut)[k])
+        if comparison.sparse[k]:
+            record.warnings.append("few-events")
+            # human samples without any event agree in nothing but their size
+            margin = max(margin, float(comparison.usual_most[k]))
+        if bench.setting.margin is not None:
+            margin = bench.setting.margin
+        if np.isnan(margin):
             return
         record.reference = finite(margin)
-        record.detectable = finite(
-            detectable_difference(float(comparison.standard_error[k]), margin)
-        )
-        record.verdict = verdict(float(comparison.low[k]), float(comparison.high[k]), margin)
+        error = float(comparison.standard_error[k])
+        record.detectable = finite(detectable_difference(error, margin))
+        if cut is None and self.cut is not None:
+            record.warnings.append("unlike-lengths")  # the verdict is that of equal lengths
+        else:
+            record.verdict = verdict(float(comparison.low[k]), float(comparison.high[k]), margin)
 
     def _longest_copy(self) -> Record:
         longest = max(int(scores.copied.max(initial=0)) for scores in self.side.scores)
@@ -177,19 +235,19 @@ class SideReport:
             direction=column.direction,
             n_documents=self.side.documents,
             n_tokens=self.side.tokens,
-            resampling_unit=self.setting.unit,
-            signature=self._signature(column),
+            resampling_unit=self.bench.setting.unit,
+            signature=self._signature(column, None),
         )
 
     def series(self) -> list[Record]:
         """Novelty by n (Figures 1 and 15), and scores by position (Figure 14)."""
         found: list[Record] = []
-        values = self.sums.values
-        ngrams = self.options.ngrams
-        for source in dict.fromkeys(column.source for column in self.columns):
+        values = self.whole.sums.values
+        ngrams = self.bench.options.ngrams
+        for source in dict.fromkeys(column.source for column in self.whole.columns):
             at = [
                 k
-                for k, column in enumerate(self.columns)
+                for k, column in enumerate(self.whole.columns)
                 if column.source == source and column.measure.startswith("novelty.ngram")
             ]
             found.append(
@@ -200,10 +258,10 @@ class SideReport:
                     y_label="share of n-grams that are novel",
                     x=[float(n) for n in ngrams],
                     y=[finite(values[k]) for k in at],
-                    y_low=[finite(self.low[k]) for k in at],
-                    y_high=[finite(self.high[k]) for k in at],
+                    y_low=[finite(self.whole.low[k]) for k in at],
+                    y_high=[finite(self.whole.high[k]) for k in at],
                     band="95 % for each n",
-                    signature=self._signature(self.columns[at[0]]),
+                    signature=self._signature(self.whole.columns[at[0]], None),
                 )
             )
         if self.comparison is not None:
@@ -220,7 +278,7 @@ class SideReport:
                     y_low=[finite(comparison.distance[k] - comparison.band[k]) for k in at],
                     y_high=[finite(comparison.distance[k] + comparison.band[k]) for k in at],
                     band="95 % for all n at once, max-T",
-                    signature=self._signature(self.columns[0]),
+                    signature=self._signature(self.whole.columns[0], None),
                 )
             )
         if len(self.side.scores) == 1 and self.side.scores[0].has_training:
@@ -235,7 +293,7 @@ class SideReport:
                         x=bins.astype(float).tolist(),
                         y=[finite(mean) for mean in means],
                         signature=self._signature(
-                            Column("novelty.pointwise", "training", "tokens")
+                            Column("novelty.pointwise", "training", "tokens"), None
                         ),
                     )
                 )

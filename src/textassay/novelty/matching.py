@@ -206,7 +206,9 @@ def match_training(
         while not training.finished and not interruption.requested:
             doubled = _next_doubling(training.last_bytes)
             walk.read(_Group(pieces, doubled, interruption, progress))
-            if snapshot and (training.finished or training.last_bytes >= _NEARLY * doubled):
+            last = training.snapshots[-1][0] if training.snapshots else -1
+            doubled_now = training.finished or training.last_bytes >= _NEARLY * doubled
+            if snapshot and doubled_now and training.tokens > last:
                 training.snapshots.append(snapshot(training))
             late = time.monotonic() - last_save > _SAVE_EVERY
             if store and not training.finished and (interruption.requested or late):

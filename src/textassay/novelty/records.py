@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.stream import TokenStream
-from textassay.novelty.comparison import SideReport
+from textassay.novelty.comparison import Bench, SideReport
 from textassay.novelty.copies import copied_passages, find_sources
 from textassay.novelty.measure import Matches, NoveltyOptions
 from textassay.novelty.scores import SUPERCOPY, TokenScores
 from textassay.novelty.sides import Side, near_duplicates
-from textassay.novelty.tables import document_table
+from textassay.novelty.tables import document_table, matched_length
 from textassay.results import DocumentSums, Example, Record, Series, Warn, finite, make_signature
 from textassay.stats.setting import Setting
 
@@ -45,10 +45,23 @@ def novelty_records(
         )
         records.extend(_human_warnings(human, options))
     n = max(setting.n_resamples, 200 * max(1, len(systems)) - 1)
-    seeds = iter(setting.seed.spawn(2 * (len(systems) + len(humans)) + 4))
+    bench = Bench(human, options, setting, n)
+    cut = None
+    if human is not None:
+        cut = matched_length([human.lengths, *(side.lengths for side in systems)])
+    if cut is not None:
+        records.append(
+            Warn(
+                code="unlike-lengths",
+                measure="novelty",
+                message=f"documents of systems and people are of unlike length, which changes how "
+                f"much they can repeat: verdicts compare documents of at least {cut} tokens, cut "
+                f"to {cut}, on all sides",
+            )
+        )
     sides = [*systems, *([human] if human else []), *(humans if len(humans) > 1 else [])]
     for side in sides:
-        report = SideReport(side, human, options, setting, n, np.random.default_rng(next(seeds)))
+        report = SideReport(side, bench, cut)
         records.extend(report.measurements())
         records.extend(report.series())
     for number, side in enumerate([*systems, *humans]):

@@ -67,10 +67,6 @@ class Side:
             np.vstack([table.denominators for table in tables]),
         )
 
-    def kept(self, cut: int) -> NDArray[np.bool_]:
-        """Which documents are at least `cut` tokens long."""
-        return self.lengths >= cut
-
 
 def near_duplicates(side: Side) -> NDArray[np.bool_]:
     """Documents of 5 tokens or more of which one training passage covers 80 % or more."""

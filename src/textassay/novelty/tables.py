@@ -31,6 +31,7 @@ class Column:
     source: Source
     unit: str
     direction: str = "human"
+    bounds: tuple[float, float] = (0.0, 1.0)
 
     @property
     def key(self) -> str:
@@ -81,12 +82,17 @@ def document_table(
             )
         score = scores.pointwise(source)
         add(
-            Column("novelty.pointwise", source, f"tokens, truncated at {TRUNCATED_AT}"),
+            Column(
+                "novelty.pointwise",
+                source,
+                f"tokens, truncated at {TRUNCATED_AT}",
+                bounds=(1.0, TRUNCATED_AT),
+            ),
             sum_documents(np.minimum(score, TRUNCATED_AT), scores.offsets),
             tokens,
         )
         add(
-            Column("novelty.pointwise_untruncated", source, "tokens"),
+            Column("novelty.pointwise_untruncated", source, "tokens", bounds=(1.0, np.inf)),
             sum_documents(score, scores.offsets),
             tokens,
         )
@@ -110,7 +116,7 @@ def document_table(
             tokens,
         )
         add(
-            Column("novelty.mean_suffix", "training", "tokens"),
+            Column("novelty.mean_suffix", "training", "tokens", bounds=(0.0, np.inf)),
             sum_documents(scores.copied, scores.offsets),
             tokens,
         )
@@ -139,28 +145,27 @@ def _copied_characters(
     return covered, np.array([len(text) for text in corpus.texts], np.int64)
 
 
-def matched_length(first: NDArray[np.int64], second: NDArray[np.int64]) -> int | None:
-    """A common length to compare two sides at, or None if their lengths are alike.
+def matched_length(lengths: Sequence[NDArray[np.int64]]) -> int | None:
+    """A common length to compare sides at, or None if their lengths are alike.
 
-    Lengths are unlike when their means differ by more than a tenth. The common length is the one
-    at which the side with fewer tokens keeps the most of them, when shorter documents are dropped
+    Lengths are unlike when means differ by more than a tenth. The common length is the one at
+    which the side that keeps the fewest tokens keeps the most, when shorter documents are dropped
     and longer ones cut.
 
     Examples
     --------
-    >>> matched_length(np.array([10, 10]), np.array([30, 40]))
+    >>> matched_length([np.array([10, 10]), np.array([30, 40])])
     10
     """
-    if not first.size or not second.size or not first.any() or not second.any():
+    if len(lengths) < 2 or not all(side.any() for side in lengths):
         return None
-    means = first.mean(), second.mean()
+    means = [side.mean() for side in lengths]
     if max(means) <= 1.1 * min(means):
         return None
-    lengths = np.unique(np.concatenate([first, second]))
-    lengths = lengths[lengths > 0]
-    kept = [
-        lengths * (sizes.size - np.searchsorted(np.sort(sizes), lengths))
-        for sizes in (first, second)
-    ]
-    best = int(np.argmax(np.minimum(*kept)))
-    return int(lengths[best]) if min(kept[0][best], kept[1][best]) > 0 else None
+    candidates = np.unique(np.concatenate(lengths))
+    candidates = candidates[candidates > 0]
+    kept = np.min(
+        [candidates * (side.size - np.searchsorted(np.sort(side), candidates)) for side in lengths],
+        axis=0,
+    )
+    return int(candidates[kept.argmax()]) if kept.max() > 0 else None

@@ -93,41 +93,17 @@ def _interval(low: float | None, high: float | None) -> str:
 def _print_novelty(
     records: Sequence[Record], measured: Sequence[Measurement], console: Console
 ) -> None:
-    by_system: dict[str, dict[tuple[str, str], Measurement]] = {}
+    by_system: dict[str, dict[tuple[str, str, str], Measurement]] = {}
     for record in measured:
-        source = parse_signature(record.signature).get("source", "both")
-        by_system.setdefault(record.system, {})[record.measure, source] = record
-    has_training = any(source == "training" for found in by_system.values() for _, source in found)
+        parts = parse_signature(record.signature)
+        key = (record.measure, parts.get("source", "both"), parts.get("len", ""))
+        by_system.setdefault(record.system, {})[key] = record
+    has_training = any(
+        source == "training" for found in by_system.values() for _, source, _ in found
+    )
     source = "both" if has_training else "context"
     counted = "training text and context" if has_training else "their own context alone"
-
-    compared = any(r.distance is not None for r in measured)
-    names = ["documents", "tokens", "score", "95 %"]
-    if compared:
-        names += ["less human", "95 %", "margin", "detectable", "verdict"]
-    _print_title(f"Pointwise duplication score, truncated at 5, counting {counted}", console)
-    table = _table(names)
-    for system, found in by_system.items():
-        r = found.get(("novelty.pointwise", source))
-        if r is None:
-            continue
-        cells = [
-            printable(system),
-            f"{r.n_documents:,}",
-            f"{r.n_tokens:,}",
-            _number(r.value, 3),
-            _interval(r.value_low, r.value_high),
-        ]
-        if compared:
-            cells += [
-                "" if r.distance is None else f"{r.distance:+.3f}",
-                _interval(r.distance_low, r.distance_high),
-                _number(r.reference, 3),
-                _number(r.detectable, 3),
-                r.verdict or "",
-            ]
-        table.add_row(*cells)
-    console.print(table)
+    _print_scores(by_system, source, counted, console)
 
     curves = {
         r.system: r
@@ -145,9 +121,54 @@ def _print_novelty(
         _print_copying(records, by_system, console)
 
 
+def _print_scores(
+    by_system: dict[str, dict[tuple[str, str, str], Measurement]],
+    source: str,
+    counted: str,
+    console: Console,
+) -> None:
+    measure = "novelty.pointwise"
+    lengths = {length for found in by_system.values() for _, _, length in found}
+    cut = max(lengths, key=len)  # an assay compares at one length, if lengths are unlike
+    compared = any(r.distance is not None for found in by_system.values() for r in found.values())
+    names = ["documents", "tokens", "score", "95 %"]
+    if cut:
+        names.append(f"first {cut} tokens")
+    if compared:
+        names += ["less human", "95 %", "margin", "detectable", "verdict"]
+    _print_title(f"Pointwise duplication score, truncated at 5, counting {counted}", console)
+    table = _table(names)
+    for system, found in by_system.items():
+        whole = found.get((measure, source, ""))
+        if whole is None:
+            continue
+        cells = [
+            printable(system),
+            f"{whole.n_documents:,}",
+            f"{whole.n_tokens:,}",
+            _number(whole.value, 3),
+            _interval(whole.value_low, whole.value_high),
+        ]
+        r = found.get((measure, source, cut), whole)
+        if cut:
+            others = (other.get((measure, source, cut)) for other in by_system.values())
+            human = next((other.human for other in others if other is not None), None)
+            cells.append(_number(r.value if r is not whole else human, 3))
+        if compared:
+            cells += [
+                "" if r.distance is None else f"{r.distance:+.3f}",
+                _interval(r.distance_low, r.distance_high),
+                _number(r.reference, 3),
+                _number(r.detectable, 3),
+                r.verdict or "",
+            ]
+        table.add_row(*cells)
+    console.print(table)
+
+
 def _print_copying(
     records: Sequence[Record],
-    by_system: dict[str, dict[tuple[str, str], Measurement]],
+    by_system: dict[str, dict[tuple[str, str, str], Measurement]],
     console: Console,
 ) -> None:
     columns = (
@@ -165,7 +186,7 @@ def _print_copying(
     for system, found in by_system.items():
         cells = []
         for measure, _, digits in columns:
-            record = found.get((measure, "training"))
+            record = found.get((measure, "training", ""))
             cells.append("" if record is None else _number(record.value, digits))
         table.add_row(printable(system), *cells)
     console.print(table)

@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from textassay.errors import UsageError
 from textassay.stats.multiplicity import max_t
-from textassay.stats.resampling import bootstrap_sums, signed_sums, subset_sums, sums_by_unit
+from textassay.stats.resampling import (
+    bootstrap_sums,
+    signed_sums,
+    subset_sums,
+    sums_by_unit,
+)
 
 Array = NDArray[np.float64]
+FEW_UNITS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,67 @@ def interval(resampled: Array, level: float = 0.95) -> tuple[Array, Array]:
     return low, high
 
 
+def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
+    """For each measure, the ratio that units usually have, and how many units have another.
+
+    Where nearly all units are alike (no copy at all; every n-gram new), a sample says little of
+    how often the others come, and resampling it says less: a sample without any has no spread.
+    """
+    ratios = _ratio(sums.numerators, sums.denominators)
+    usual = np.full(ratios.shape[1], np.nan)
+    for column in range(ratios.shape[1]):
+        defined = np.sort(ratios[:, column][~np.isnan(ratios[:, column])])
+        if defined.size:
+            usual[column] = defined[defined.size // 2]
+    deviation = np.abs(sums.numerators - usual * sums.denominators)
+    return usual, (deviation > 1e-9 * np.maximum(1.0, sums.denominators)).sum(axis=0)
+
+
+def value_interval(
+    sums: RatioSums, resampled: Array, bounds: Array
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """95 % intervals of the measures, and which rest on few unusual units.
+
+    Parameters
+    ----------
+    sums : RatioSums
+    resampled : float64[B, K]
+        From :func:`bootstrap_ratios`.
+    bounds : float64[2, K]
+        Smallest and largest possible values; infinite where there are none.
+
+    Notes
+    -----
+    The percentile interval of the bootstrap; but where fewer than 20 units, and fewer than one in
+    four, differ from the usual value, exact Poisson limits of their number (Garwood 1936), each
+    with their mean deviation. Where there is none, 3.7 units deviating wholly are the limit: the
+    rule of three.
+    """
+    from scipy.special import chdtri
+
+    low, high = interval(resampled)
+    usual, number = unusual_units(sums)
+    sparse = (number < FEW_UNITS) & (4 * number < len(sums))
+    total = sums.denominators.sum(axis=0)
+    for k in np.flatnonzero(sparse & (total > 0)):
+        deviation = sums.numerators[:, k] - usual[k] * sums.denominators[:, k]
+        count = int(number[k])
+        fewest = chdtri(2 * count, 0.975) / 2 if count else 0.0
+        most = chdtri(2 * (count + 1), 0.025) / 2
+        if count:
+            size = deviation.sum() / count
+            ends = usual[k] + np.array([fewest, most]) * size / total[k]
+        elif np.isinf(bounds[:, k]).all():
+            continue  # nothing tells how far a unit could deviate
+        else:
+            width = bounds[1, k] - bounds[0, k]
+            whole = total[k] / len(sums) * (width if np.isfinite(width) else 1.0)
+            ends = usual[k] + np.array([-most, most]) * whole / total[k]
+        ends = np.clip(ends, bounds[0, k], bounds[1, k])
+        low[k], high[k] = ends.min(), ends.max()
+    return low, high, sparse
+
+
 @dataclass(frozen=True, eq=False)
 class RatioComparison:
     """K measures of a system compared with those of human text; float64[K] each.
@@ -93,12 +160,14 @@ class RatioComparison:
     Attributes
     ----------
     distance : system less human
-    low, high : its 95 % interval, by bootstrap over units
-    standard_error : of the distance, by the same bootstrap
+    low, high : its 95 % interval
+    standard_error : of the distance; a quarter of the interval where it rests on few units
     floor : mean absolute distance under permutation
+    usual_most : 95th percentile of the absolute distance under permutation
     pvalue : two-sided, of the studentized permutation test (sign-flip test if paired)
     pvalue_joint : the same adjusted over all K measures by step-down max-T
     band : half-width of a simultaneous 95 % band around the distances
+    sparse : whether fewer than 20 units of a side have another value than the usual one
     paired : whether units were paired
     """
 
@@ -107,9 +176,11 @@ class RatioComparison:
     high: Array
     standard_error: Array
     floor: Array
+    usual_most: Array
     pvalue: Array
     pvalue_joint: Array
     band: Array
+    sparse: NDArray[np.bool_]
     paired: bool
 
 
@@ -121,6 +192,8 @@ def compare_ratios(
     rng: np.random.Generator,
     paired: bool = False,
     joint: slice = slice(None),
+    bounds: Array | None = None,
+    resampled: tuple[Array, Array] | None = None,
 ) -> RatioComparison:
     """Compare measures of two texts.
 
@@ -137,24 +210,61 @@ def compare_ratios(
     joint : slice
         The columns that form a curve, over which joint p-values and the band are taken; others
         get NaN.
+    bounds : float64[2, K], optional
+        Smallest and largest possible values of the measures.
+    resampled : two of float64[B, K], optional
+        Bootstrapped measures of the two sides, if they are at hand.
 
     Notes
     -----
-    The unpaired statistic is the difference over its standard error (delta method), computed anew
+    Unpaired, the statistic is the difference over its standard error (delta method), computed anew
     in every permutation: the plain difference would test whether the two *distributions* are
-    equal, not the ratios (Janssen 1997).
+    equal, not the ratios (Janssen 1997). Paired, it is the sum of the pairs' shares in the
+    difference, whose standard error does not change under sign flips.
+
+    The interval is that of the bootstrapped difference. Where a side rests on few unusual units it
+    joins the two sides' own intervals instead (MOVER, Zou and Donner 2008).
+
+    Examples
+    --------
+    >>> def means(x):
+    ...     return RatioSums(np.array(x)[:, None], np.ones((len(x), 1)), [str(i) for i in x])
+    >>> rng = np.random.default_rng(1)
+    >>> found = compare_ratios(
+    ...     means([3.0, 4.0, 5.0]), means([1.0, 2.0, 2.5]), n_resamples=999, rng=rng
+    ... )
+    >>> round(float(found.distance[0]), 3)
+    2.167
     """
+    if bounds is None:
+        bounds = np.array([[-np.inf], [np.inf]]).repeat(system.numerators.shape[1], axis=1)
+    if resampled is None:
+        resampled = (
+            bootstrap_ratios(system, n_resamples, rng),
+            bootstrap_ratios(human, n_resamples, rng),
+        )
     if paired:
         if system.keys != human.keys:
             raise UsageError("paired units must have the same names in the same order")
         boot, t, null_t, null = _paired(system, human, n_resamples, rng)
     else:
-        boot, t, null_t, null = _unpaired(system, human, n_resamples, rng)
+        boot = resampled[0] - resampled[1]
+        t, null_t, null = _unpaired(system, human, n_resamples, rng)
     distance = system.values - human.values
-    low, high = interval(boot)
     defined = ~np.isnan(distance)
+    low, high = interval(boot)
     error = np.full(distance.shape, np.nan)
     error[defined] = np.nanstd(boot[:, defined], axis=0, ddof=1)
+    own = [
+        (side.values, *value_interval(side, drawn, bounds))
+        for side, drawn in zip((system, human), resampled, strict=True)
+    ]
+    sparse = own[0][3] | own[1][3]
+    (x, x_low, x_high, _), (y, y_low, y_high, _) = own
+    mover_low = distance - np.hypot(x - x_low, y_high - y)
+    mover_high = distance + np.hypot(x_high - x, y - y_low)
+    low, high = np.where(sparse, mover_low, low), np.where(sparse, mover_high, high)
+    error = np.where(sparse, (high - low) / (2 * 1.959964), error)
     larger = (np.abs(null_t) >= np.abs(t) * (1 - 1e-12)).sum(axis=0)
     pvalue = np.where(defined, (1 + larger) / (1 + len(null_t)), np.nan)
     pvalue_joint = np.full(distance.shape, np.nan)
@@ -165,15 +275,17 @@ def compare_ratios(
         pvalue_joint[columns] = max_t(t[columns], null_t[:, columns])
         critical = np.quantile(np.abs(null_t[:, columns]).max(axis=1), 0.95)
         band[columns] = critical * error[columns]
-    floor = np.full(distance.shape, np.nan)
-    floor[defined] = np.nanmean(np.abs(null[:, defined]), axis=0)
-    return RatioComparison(distance, low, high, error, floor, pvalue, pvalue_joint, band, paired)
+    floor, most = np.full(distance.shape, np.nan), np.full(distance.shape, np.nan)
+    floor[defined] = np.abs(null[:, defined]).mean(axis=0)
+    most[defined] = np.quantile(np.abs(null[:, defined]), 0.95, axis=0)
+    return RatioComparison(
+        distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired
+    )
 
 
 def _unpaired(
     system: RatioSums, human: RatioSums, n_resamples: int, rng: np.random.Generator
-) -> tuple[Array, Array, Array, Array]:
-    boot = bootstrap_ratios(system, n_resamples, rng) - bootstrap_ratios(human, n_resamples, rng)
+) -> tuple[Array, Array, Array]:
     x = np.vstack([system.numerators, human.numerators])
     y = np.vstack([system.denominators, human.denominators])
     moments = np.hstack([x, y, x * x, x * y, y * y])
@@ -182,7 +294,7 @@ def _unpaired(
     t, _ = _studentized(moments[:n_system].sum(axis=0)[None], total, n_system, n_human)
     dealt = subset_sums(moments, n_system, n_resamples, rng)
     null_t, null = _studentized(dealt, total, n_system, n_human)
-    return boot, t[0], null_t, null
+    return t[0], null_t, null
 
 
 def _studentized(first: Array, total: Array, n_first: int, n_second: int) -> tuple[Array, Array]:
@@ -235,9 +347,10 @@ def _shares(sums: RatioSums, common: Array) -> Array:
 
 
 def human_margin(human: RatioSums, size: int, n_resamples: int, rng: np.random.Generator) -> Array:
-    """95th percentile of distances between two disjoint sets of `size` human units, float64[K].
+    """95th percentile of distances between two disjoint sets of human units, float64[K].
 
-    NaN where there are fewer than two units.
+    The sets hold `size` units each, or half of all if that is less; NaN where there are fewer than
+    two units.
     """
     k = human.numerators.shape[1]
     size = min(size, len(human) // 2)
