@@ -22,7 +22,9 @@ from textassay.corpus.tokenizers import Tokenizer, make_tokenizer
 from textassay.corpus.units import choose_unit
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
+from textassay.novelty.counts import count_records
 from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
+from textassay.novelty.near import near_verbatim_records
 from textassay.novelty.records import novelty_records
 from textassay.novelty.sides import Side
 from textassay.parallel import Workers
@@ -152,6 +154,15 @@ def run_assay(
         systems = [side for side in sides if not side.is_human]
         humans = [side for side in sides if side.is_human]
         records, documents = novelty_records(systems, humans, matches, options, setting, stream)
+        if stream is not None and stream.can_be_read_again:
+            if settings.near_verbatim:
+                records += near_verbatim_records(sides, stream, options, setting, workers)
+            if settings.random_ngrams and matches.training is not None:
+                rng = np.random.default_rng(seeds.spawn(1)[0])
+                number = settings.random_ngrams
+                records += count_records(
+                    sides, stream, matches.training, number, setting, workers, rng
+                )
         jobs = workers.jobs
     adjust(records)
     samples = {}
@@ -163,7 +174,8 @@ def run_assay(
             Warn(
                 code="standard-input",
                 message="training text on standard input is read once: passages are named by "
-                "document and token, without the text around them",
+                "document and token, without the text around them, and neither --near-verbatim nor "
+                "--random-ngrams can be had",
             )
         )
     header = _header(settings, inputs, train_files, matches, command, jobs)

@@ -48,7 +48,7 @@ class Options:
     human_prompts: str | None = None
     "The same for the human text."
     tokenizer: str = "words"
-    "words, whitespace, characters, treebank, moses:LANG, hf:PATH, or ids."
+    "words, bare-words, whitespace, characters, treebank, moses:LANG, hf:PATH, or ids."
     documents: str = "line"
     "What a document of generated and human text is: line, blank-line, file, or stream."
     train_documents: str = "line"
@@ -71,6 +71,10 @@ class Options:
     "Numbers in raw .bin files: uint16, or uint32."
     ngrams: str = "1-10"
     "Sizes n of n-grams: 1-10, or 2,4,8."
+    near_verbatim: Annotated[bool, Parameter(negative=())] = False
+    "Also look for copies but for case and punctuation (reads the training text once more)."
+    random_ngrams: int = 0
+    "Also count so many random 100-grams of the training text, beside copied ones (once more)."
     examples: int = 20
     "Passages listed for each system beside all of 100 tokens."
     unit: str | None = None

@@ -32,6 +32,8 @@ class AssaySettings:
     newline_token : int or None
         For ready ids: the id that ends a document.
     id_type : str
+    near_verbatim : bool
+    random_ngrams : int
     train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
     """
 
@@ -60,6 +62,8 @@ class AssaySettings:
     seed: int = 0
     jobs: int | None = None
     examples: int = 20
+    near_verbatim: bool = False
+    random_ngrams: int = 0
 
     def __post_init__(self) -> None:
         if not self.systems:
@@ -79,6 +83,10 @@ class AssaySettings:
             raise UsageError("--ngrams: whole numbers from 1 to 1,000 are needed")
         if self.newline_token is not None and self.tokenizer != "ids":
             raise UsageError("--newline-token is for ready ids: it needs --tokenizer ids")
+        if self.near_verbatim and (self.tokenizer == "ids" or not self.train):
+            raise UsageError("--near-verbatim compares words: it needs text, and --train")
+        if self.random_ngrams < 0 or (self.random_ngrams and not self.train):
+            raise UsageError("--random-ngrams: a number from 0 on is needed, and --train")
         if self.seed < 0:
             raise UsageError(f"--seed {self.seed}: a whole number from 0 on is needed")
         if "stream" in (self.documents,) and (self.prompts or self.human_prompts):

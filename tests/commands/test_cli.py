@@ -547,3 +547,64 @@ def test_warnings_of_the_records(command: Run, texts: Path) -> None:
         "preprocessing",
         "human-text-in-training",
     }
+
+
+def test_near_verbatim_copies_and_counts(command: Run, texts: Path) -> None:
+    rng = np.random.default_rng(9)
+    words = [f"word{w}" for w in rng.integers(0, 5000, 400)]
+    (texts / "t.txt").write_text((" ".join(words[:300]) + "\n") * 7 + " ".join(words[300:]) + "\n")
+    shouted = ", ".join(word.upper() for word in words[20:140])
+    (texts / "m.txt").write_text(f"{shouted}!\n{' '.join(words[100:250])}\n")
+    code, out, _ = command(
+        "novelty",
+        f"m={texts / 'm.txt'}",
+        "--train",
+        texts / "t.txt",
+        "--near-verbatim",
+        "--random-ngrams",
+        50,
+        "--json",
+        "--resamples",
+        99,
+    )
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    longest = {
+        "norm:casefold" in r["signature"]: r["value"]
+        for r in records
+        if r["kind"] == "measurement" and r["measure"] == "novelty.longest_copy"
+    }
+    assert longest == {False: 150, True: 150}
+    shares = {
+        "norm:casefold" in r["signature"]: r["value"]
+        for r in records
+        if r["kind"] == "measurement" and r["measure"] == "novelty.supercopied"
+    }
+    # 120 words and 120 marks, then 150 words: only the words alone are all copied
+    assert shares == {False: 150 / 390, True: 1.0}
+    near = [r for r in records if r["kind"] == "example" and r["note"].startswith("near-verbatim")]
+    assert near[1]["text"] == shouted
+    assert near[1]["source_text"] == " ".join(words[20:140])
+    counts = {
+        r["system"]: dict(zip(r["x"], r["y"], strict=True))
+        for r in records
+        if r["kind"] == "series" and r["measure"] == "novelty.supercopied.counts"
+    }
+    assert counts["m"] == {7.0: 51.0}
+    assert set(counts["training text"]) <= {1.0, 7.0}
+    assert 40 <= sum(counts["training text"].values()) <= 50
+    code, table, _ = command(
+        "novelty",
+        f"m={texts / 'm.txt'}",
+        "--train",
+        texts / "t.txt",
+        "--near-verbatim",
+        "--random-ngrams",
+        50,
+        "--resamples",
+        99,
+    )
+    assert "The same but for case and punctuation" in table
+    assert "m: 51 100-grams occur 7 times (median)" in table
+    code, _, err = command("novelty", f"m={texts / 'm.txt'}", "--near-verbatim")
+    assert (code, "needs text, and --train" in err) == (2, True)

@@ -167,3 +167,8 @@ def test_equal_ids_are_refused() -> None:
         Corpus.from_documents(
             [Document("x", id="a"), Document("y", id="a")], make_tokenizer("words"), Vocabulary()
         )
+
+
+def test_bare_words() -> None:
+    tokens = split(make_tokenizer("bare-words"), "“Don’t,” 3.5% of 漢字 – said Ann's 👍 e\u0301!")
+    assert tokens == ["Don", "t", "3", "5", "of", "漢", "字", "said", "Ann", "s", "e\u0301"]

@@ -77,6 +77,19 @@ def character_class(code: int) -> int:
 
 
 @cache
+def bare_class_table() -> NDArray[np.uint8]:
+    """The table of `bare-words`: punctuation, symbols and apostrophes separate, uint8[0x110000]."""
+    table = class_table().copy()
+    stays = np.zeros(CODE_POINTS, np.bool_)
+    for first, last in BY_CHARACTER:
+        for code in range(first, last + 1):
+            stays[code] = unicodedata.category(chr(code)).startswith(_WORD)
+    table[((table == SINGLE) & ~stays) | (table == APOSTROPHE)] = SEPARATOR
+    table.flags.writeable = False
+    return table
+
+
+@cache
 def class_table() -> NDArray[np.uint8]:
     """Class of every code point, uint8[0x110000]. Cost: some 30 ms, once."""
     table = np.full(CODE_POINTS, SINGLE, np.uint8)

@@ -158,7 +158,6 @@ class TokenStream:
         if self.tokenizer.compiled is None:
             return self._encode_split(piece, vocabulary)
         from textassay.corpus import scan_kernels as scan
-        from textassay.corpus.characters import class_table
 
         kind = self.tokenizer.compiled
         newline_id, space_id = special_ids(vocabulary, kind, self.newline, add=False)
@@ -166,7 +165,9 @@ class TokenStream:
             buffer, limits = join_utf8(piece.content)
             starts, ends = scratch(buffer.size + len(piece.content))
             newlines = scan.AS_SPACE if self.newline is None else scan.AS_TOKEN
-            count = scan.scan_documents(kind, buffer, limits, class_table(), newlines, starts, ends)
+            count = scan.scan_documents(
+                kind, buffer, limits, self.tokenizer.classes, newlines, starts, ends
+            )
             if self.reading.documents == "stream":
                 starts[:count][starts[:count] == scan.BOUNDARY] = scan.NEWLINE
         else:
@@ -177,7 +178,7 @@ class TokenStream:
                 buffer,
                 _mark_size(piece),
                 buffer.size - 8,
-                class_table(),
+                self.tokenizer.classes,
                 _newline_rule(self.reading.documents, self.newline),
                 piece.inside,
                 piece.mid_line,

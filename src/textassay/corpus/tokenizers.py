@@ -3,6 +3,7 @@
 ==================  ============================================================================
 ``words``           runs of letters, marks and digits with inner apostrophes; every other visible
                     character by itself; Han, kana and Thai by character (compiled; the default)
+``bare-words``      the same without punctuation, symbols and apostrophes: for near-verbatim copies
 ``whitespace``      runs of visible characters, for text that was tokenized before (compiled)
 ``characters``      every character; runs of white space are one space (compiled)
 ``treebank``        Penn Treebank words (nltk, which needs no data for it)
@@ -27,8 +28,17 @@ from numpy.typing import NDArray
 from textassay.errors import InputError, MissingExtraError, UsageError
 
 # Numbers that corpus/scan_kernels.py knows; written here so that naming a tokenizer needs no numba.
-_COMPILED = {"whitespace": 0, "words": 1, "characters": 2}
-NAMES = ("words", "whitespace", "characters", "treebank", "moses:LANG", "hf:PATH", "ids")
+_COMPILED = {"whitespace": 0, "words": 1, "characters": 2, "bare-words": 1}
+NAMES = (
+    "words",
+    "bare-words",
+    "whitespace",
+    "characters",
+    "treebank",
+    "moses:LANG",
+    "hf:PATH",
+    "ids",
+)
 
 
 class Split(NamedTuple):
@@ -63,6 +73,13 @@ class Tokenizer:
     def reads_ids(self) -> bool:
         """Whether inputs are ready token ids."""
         return self.name == "ids"
+
+    @property
+    def classes(self) -> NDArray[np.uint8]:
+        """The table of character classes that the kernel reads."""
+        from textassay.corpus.characters import bare_class_table, class_table
+
+        return bare_class_table() if self.name == "bare-words" else class_table()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return make_tokenizer, (self.name,)
@@ -136,9 +153,9 @@ def encode_documents(
         The token that a line end stands for; None: line ends are white space.
     """
     if tokenizer.reads_ids:  # written out in decimal, with spaces between
-        return _encode_compiled(texts, _COMPILED["whitespace"], vocabulary, None)
+        return _encode_compiled(texts, make_tokenizer("whitespace"), vocabulary, None)
     if tokenizer.compiled is not None:
-        return _encode_compiled(texts, tokenizer.compiled, vocabulary, newline)
+        return _encode_compiled(texts, tokenizer, vocabulary, newline)
     return _encode_split(split_texts(texts, tokenizer, newline), texts, vocabulary)
 
 
@@ -222,7 +239,7 @@ _STRETCH = 1 << 24  # bytes tokenized at a time
 
 
 def _encode_compiled(
-    texts: Sequence[str], kind: int, vocabulary: Any, newline: str | None
+    texts: Sequence[str], tokenizer: Tokenizer, vocabulary: Any, newline: str | None
 ) -> Encoded:
     parts: list[Encoded] = []
     first = 0
@@ -231,7 +248,7 @@ def _encode_compiled(
         while last < len(texts) and (last == first or size < _STRETCH):
             size += 4 * len(texts[last])
             last += 1
-        parts.append(_encode_stretch(texts[first:last], kind, vocabulary, newline))
+        parts.append(_encode_stretch(texts[first:last], tokenizer, vocabulary, newline))
         first = last
     if len(parts) == 1:
         return parts[0]
@@ -246,18 +263,18 @@ def _encode_compiled(
 
 
 def _encode_stretch(
-    texts: Sequence[str], kind: int, vocabulary: Any, newline: str | None
+    texts: Sequence[str], tokenizer: Tokenizer, vocabulary: Any, newline: str | None
 ) -> Encoded:
     from textassay.corpus import scan_kernels as scan
-    from textassay.corpus.characters import class_table
 
+    kind = tokenizer.compiled or 0
     buffer, limits = join_utf8(texts)
     if buffer.size > 2**31 - 1:
         raise InputError("one document is larger than 2 GiB: split it")
     starts = np.empty(buffer.size + len(texts), np.int32)
     ends = np.empty(buffer.size + len(texts), np.int32)
     newlines = scan.AS_SPACE if newline is None else scan.AS_TOKEN
-    count = scan.scan_documents(kind, buffer, limits, class_table(), newlines, starts, ends)
+    count = scan.scan_documents(kind, buffer, limits, tokenizer.classes, newlines, starts, ends)
     starts, ends = starts[:count], ends[:count]
     ids = vocabulary.add_spans(buffer, starts, ends, *special_ids(vocabulary, kind, newline, True))
     last = np.flatnonzero(ids == -2)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.corpus import Corpus
 from textassay.corpus.stream import TokenStream
 from textassay.novelty.comparison import Bench, SideReport
 from textassay.novelty.copies import copied_passages, find_sources
@@ -69,7 +70,7 @@ def novelty_records(
         sums.extend(_document_sums(side, options))
     if matches.training is not None and stream is not None:
         for number, side in enumerate([*systems, *humans]):
-            records.extend(_copies(side, number, matches, options, stream))
+            records.extend(passage_records(side, number, matches, options, stream))
     return records, sums
 
 
@@ -162,9 +163,25 @@ def _document_sums(side: Side, options: NoveltyOptions) -> list[DocumentSums]:
     ]
 
 
-def _copies(
-    side: Side, number: int, matches: Matches, options: NoveltyOptions, stream: TokenStream
+def passage_records(
+    side: Side,
+    number: int,
+    matches: Matches,
+    options: NoveltyOptions,
+    stream: TokenStream,
+    shown: Corpus | None = None,
 ) -> list[Record]:
+    """Copied passages of one side with their sources, and a warning if some are left out.
+
+    Parameters
+    ----------
+    side : Side
+    number : int
+        Its place in `matches`.
+    shown : Corpus, optional
+        The same documents as people wrote them, where the matched ones were rewritten; passages
+        are then near-verbatim ones.
+    """
     if matches.automaton is None or matches.settled is None or matches.training is None:
         return []
     (corpus,), (scores,) = side.corpora, side.scores
@@ -172,18 +189,20 @@ def _copies(
         corpus, scores, matches.automaton, matches.automaton.prefix_states[number], matches.settled
     )
     supercopies = sum(passage.tokens >= SUPERCOPY for passage in passages)
-    shown = passages[: max(options.n_examples, min(supercopies, options.most_supercopies))]
-    sources = find_sources(shown, stream, matches.training, corpus.vocabulary)
+    listed = passages[: max(options.n_examples, min(supercopies, options.most_supercopies))]
+    sources = find_sources(listed, stream, matches.training, corpus.vocabulary)
     found: list[Record] = []
-    for passage, source in zip(shown, sources, strict=True):
+    for passage, source in zip(listed, sources, strict=True):
         text = corpus.texts[passage.document]
+        if shown is not None and len(shown.texts[passage.document]) == len(text):
+            text = shown.texts[passage.document]
         found.append(
             Example(
                 measure="novelty.supercopied"
                 if passage.tokens >= SUPERCOPY
                 else "novelty.copied50",
                 system=side.name,
-                document=corpus.ids[passage.document],
+                document=(shown or corpus).ids[passage.document],
                 text=text[passage.begin : passage.end],
                 before=text[max(0, passage.begin - 120) : passage.begin],
                 after=text[passage.end : passage.end + 120],
@@ -198,16 +217,18 @@ def _copies(
                 source_text=source.text,
                 source_before=source.before,
                 source_after=source.after,
-                note=_role_note(options.train_role),
+                note=("near-verbatim; " if shown is not None else "")
+                + _role_note(options.train_role),
             )
         )
-    if len(passages) > len(shown):
+    if len(passages) > len(listed):
         found.append(
             Warn(
                 code="passages-left-out",
                 system=side.name,
-                message=f"{len(passages):,} passages of at least 50 characters are repeated; "
-                f"the longest {len(shown):,} are listed",
+                message=f"{'near-verbatim: ' if shown is not None else ''}"
+                f"{len(passages):,} passages of at least 50 characters are repeated; "
+                f"the longest {len(listed):,} are listed",
             )
         )
     return found

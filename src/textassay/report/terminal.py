@@ -17,6 +17,13 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
 )
 _SHOWN_PASSAGES = 3
+_COPYING = (
+    ("novelty.longest_copy", "longest copy", 0),
+    ("novelty.supercopied", "tokens in copies >= 100", 5),
+    ("novelty.copied50", "characters in copies >= 50", 5),
+    ("novelty.mean_suffix", "mean suffix", 3),
+    ("novelty.creativity", "creativity", 4),
+)
 _LONGEST_SHOWN = 300
 
 
@@ -97,7 +104,9 @@ def _print_novelty(
     for record in measured:
         parts = parse_signature(record.signature)
         key = (record.measure, parts.get("source", "both"), parts.get("len", ""))
-        by_system.setdefault(record.system, {})[key] = record
+        if parts.get("norm") == "casefold" and parts.get("tok") == "bare-words":
+            key = (f"{record.measure}~", key[1], key[2])  # near-verbatim, beside the exact ones
+        by_system.setdefault(record.system, {}).setdefault(key, record)
     has_training = any(
         source == "training" for found in by_system.values() for _, source, _ in found
     )
@@ -171,26 +180,40 @@ def _print_copying(
     by_system: dict[str, dict[tuple[str, str, str], Measurement]],
     console: Console,
 ) -> None:
-    columns = (
-        ("novelty.longest_copy", "longest copy", 0),
-        ("novelty.supercopied", "tokens in copies >= 100", 5),
-        ("novelty.copied50", "characters in copies >= 50", 5),
-        ("novelty.mean_suffix", "mean suffix", 3),
-        ("novelty.creativity", "creativity", 4),
-    )
     header = next((r for r in records if isinstance(r, Header)), None)
     reference = header is not None and header.settings.get("train_role") == "reference"
-    title = "Also found in the reference text" if reference else "Copying from the training text"
-    _print_title(title, console)
-    table = _table([name for _, name, _ in columns])
-    for system, found in by_system.items():
-        cells = []
-        for measure, _, digits in columns:
-            record = found.get((measure, "training", ""))
-            cells.append("" if record is None else _number(record.value, digits))
-        table.add_row(printable(system), *cells)
-    console.print(table)
+    exact = "Also found in the reference text" if reference else "Copying from the training text"
+    for title, mark, columns in (
+        (exact, "", _COPYING),
+        ("The same but for case and punctuation", "~", _COPYING[:3]),
+    ):
+        if not any((f"{_COPYING[0][0]}{mark}", "training", "") in f for f in by_system.values()):
+            continue
+        _print_title(title, console)
+        table = _table([name for _, name, _ in columns])
+        for system, found in by_system.items():
+            measured = [found.get((f"{m}{mark}", "training", "")) for m, _, _ in columns]
+            table.add_row(
+                printable(system),
+                *(
+                    "" if record is None else _number(record.value, digits)
+                    for record, (_, _, digits) in zip(measured, columns, strict=True)
+                ),
+            )
+        console.print(table)
 
+    for curve in records:
+        if isinstance(curve, Series) and curve.measure == "novelty.supercopied.counts":
+            pairs = zip(curve.x, curve.y, strict=True)
+            times = [x for x, y in pairs for _ in range(int(y or 0))]
+            console.print(
+                printable(
+                    f"{curve.system}: {len(times):,} 100-grams occur {times[len(times) // 2]:,.0f} "
+                    f"times (median), at most {times[-1]:,.0f}"
+                ),
+                markup=False,
+                highlight=False,
+            )
     shown: dict[str, int] = {}
     for example in (r for r in records if isinstance(r, Example)):
         if not example.measure.startswith("novelty."):
@@ -198,12 +221,12 @@ def _print_copying(
         shown[example.system] = shown.get(example.system, 0) + 1
         if shown[example.system] > _SHOWN_PASSAGES:
             continue
-        times = "once" if example.count == 1 else f"{example.count or 0:,} times"
+        often = "once" if example.count == 1 else f"{example.count or 0:,} times"
         byte = "" if example.source_byte is None else f", byte {example.source_byte:,}"
         console.print(
             printable(
                 f"{example.system}, document {example.document}: {example.n_tokens} tokens, "
-                f"found {times}, first in {example.source_file}, document "
+                f"found {often}, first in {example.source_file}, document "
                 f"{example.source_document}, token {example.source_token}{byte}"
             ),
             markup=False,
