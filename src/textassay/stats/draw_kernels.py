@@ -16,7 +16,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
-def _mix(value: Any) -> Any:
+def mix(value: Any) -> Any:
     """SplitMix64 (Steele, Lea and Flood 2014): a counter to a random uint64."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -24,14 +24,14 @@ def _mix(value: Any) -> Any:
 
 
 @kernel
-def _stream(key: Any, row: int) -> Any:
-    return _mix(key + _mix((np.uint64(row) + np.uint64(1)) * _STEP))
+def stream_of(key: Any, row: int) -> Any:
+    return mix(key + mix((np.uint64(row) + np.uint64(1)) * _STEP))
 
 
 @kernel
 def _below(stream: Any, counter: int, limit: int) -> int:
     """A whole number from 0 to limit - 1 (limit below 2**32; bias below 2**-32)."""
-    random = _mix(stream + (np.uint64(counter) + np.uint64(1)) * _STEP)
+    random = mix(stream + (np.uint64(counter) + np.uint64(1)) * _STEP)
     return np.int64(((random >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
@@ -40,7 +40,7 @@ def bootstrap_rows(key: Any, first: int, weights: Any) -> None:
     """How often each unit is drawn, with replacement, as many times as there are units."""
     rows, units = weights.shape
     for r in range(rows):
-        stream = _stream(key, first + r)
+        stream = stream_of(key, first + r)
         for u in range(units):
             weights[r, u] = 0
         for u in range(units):
@@ -53,7 +53,7 @@ def subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
     rows, units = weights.shape
     order = np.empty(units, np.int64)
     for r in range(rows):
-        stream = _stream(key, first + r)
+        stream = stream_of(key, first + r)
         for u in range(units):
             order[u] = u
             weights[r, u] = 0
@@ -68,7 +68,7 @@ def sign_rows(key: Any, first: int, weights: Any) -> None:
     """1 or -1 for each unit."""
     rows, units = weights.shape
     for r in range(rows):
-        stream = _stream(key, first + r)
+        stream = stream_of(key, first + r)
         for u in range(units):
             weights[r, u] = 1 - 2 * _below(stream, u, 2)
 
@@ -79,7 +79,7 @@ def two_subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
     rows, units = weights.shape
     order = np.empty(units, np.int64)
     for r in range(rows):
-        stream = _stream(key, first + r)
+        stream = stream_of(key, first + r)
         for u in range(units):
             order[u] = u
             weights[r, u] = 0

@@ -1,0 +1,1 @@
+"""What gives probabilities and samples: language models, and ways to decode from them."""
