@@ -21,6 +21,7 @@ FLOORS = {
     "compiled": 1,
     "memory_kernels": 1,
     "corpus": 2,
+    "writing": 1,
     "results": 3,
     "parallel": 3,
     "resume": 4,

@@ -19,8 +19,6 @@ from textassay.results import (
     Record,
     Series,
     Warn,
-    atomic_file,
-    check_writable,
     encode,
     finite,
     make_signature,
@@ -28,6 +26,7 @@ from textassay.results import (
     read_results,
     write_records,
 )
+from textassay.writing import atomic_file, writable_folder
 
 
 def header(version: str = SCHEMA_VERSION) -> Header:
@@ -55,10 +54,10 @@ RECORDS: list[Record] = [
 
 
 def test_round_trip(tmp_path: Path) -> None:
-    write_records(tmp_path / "results.jsonl", RECORDS)
+    write_records({tmp_path / "results.jsonl": RECORDS})
     assert read_results(tmp_path) == RECORDS
     sums: list[Record] = [DocumentSums(system="s", id="1", group="", sums={"ngram1": 2.0})]
-    write_records(tmp_path / "documents.jsonl.zst", sums)
+    write_records({tmp_path / "documents.jsonl.zst": sums})
     assert read_results(tmp_path / "documents.jsonl.zst") == sums
     assert sorted(p.name for p in tmp_path.iterdir()) == ["documents.jsonl.zst", "results.jsonl"]
 
@@ -71,7 +70,7 @@ def rewrite(path: Path, line: int, **changes: object) -> None:
 
 def test_unknown_fields_and_older_minor_versions_are_read(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    write_records(path, RECORDS)
+    write_records({path: RECORDS})
     rewrite(path, 0, schema_version="1.9", brand_new={"x": 1})
     rewrite(path, 1, brand_new=3)
     assert len(read_results(path)) == len(RECORDS)
@@ -94,7 +93,7 @@ def test_unknown_fields_and_older_minor_versions_are_read(tmp_path: Path) -> Non
 )
 def test_bad_records(tmp_path: Path, line: int, changes: dict[str, object], message: str) -> None:
     path = tmp_path / "results.jsonl"
-    write_records(path, RECORDS)
+    write_records({path: RECORDS})
     rewrite(path, line, **changes)
     with pytest.raises(InputError, match=message):
         read_results(path)
@@ -105,10 +104,10 @@ def test_files_that_are_no_results(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InputError, match="holds no record"):
         read_results(path)
-    write_records(path, RECORDS[1:])
+    write_records({path: RECORDS[1:]})
     with pytest.raises(InputError, match="the first record must be a header"):
         read_results(path)
-    write_records(path, [header(), header()])
+    write_records({path: [header(), header()]})
     with pytest.raises(InputError, match="more than one header"):
         read_results(path)
     path.write_bytes(encode(RECORDS[0]) + encode(RECORDS[1])[:-20])
@@ -128,22 +127,34 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"No space left on device\): free some space"):
-        write_records(path, RECORDS)
+        write_records({path: RECORDS})
     assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["results.jsonl"]
+    with pytest.raises(OutputError):
+        write_records({tmp_path / "documents.jsonl.zst": [], path: RECORDS})
     assert [p.name for p in tmp_path.iterdir()] == ["results.jsonl"]
 
 
 def test_folders_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match=r"file/out.*cannot be written"):
-        check_writable(tmp_path / "file" / "out")
+    with (
+        pytest.raises(OutputError, match=r"file/out.*cannot be written"),
+        writable_folder(tmp_path / "file" / "out"),
+    ):
+        pass
 
     def refuse(**_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with (
+        pytest.raises(OutputError, match="choose a folder that you may write to"),
+        writable_folder(tmp_path / "new" / "folder"),
+    ):
+        pass
     with pytest.raises(OutputError, match="choose a folder that you may write to"):
-        check_writable(tmp_path)
+        write_records({tmp_path / "r.jsonl": RECORDS})
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
@@ -162,3 +173,34 @@ def test_signatures_parse_back() -> None:
 
 def test_finite() -> None:
     assert [finite(x) for x in (1.5, None, float("nan"), float("inf"))] == [1.5, None, None, None]
+
+
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    target = tmp_path / "target.jsonl"
+    target.write_text("before")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(target)
+    write_records({link: RECORDS})
+    assert link.is_symlink()
+    assert len(read_results(target)) == len(RECORDS)
+    write_records({Path(os.devnull): RECORDS})
+    assert not Path(os.devnull).is_file()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError, match="Is a directory"):
+        write_records({tmp_path / "folder": RECORDS})
+
+
+def test_folders_made_in_vain_are_removed(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="stop"), writable_folder(tmp_path / "a" / "b"):
+        raise RuntimeError("stop")
+    assert list(tmp_path.iterdir()) == []
+    with writable_folder(tmp_path / "a" / "b"):
+        pass
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_half_characters_never_reach_a_file() -> None:
+    line = encode(Warn(code="w", message="name \udcc3\udca9 and \ud800"))
+    assert json.loads(line)["message"] == "name ?? and ?"
+    line = encode(Warn(code="w", message="name \udcc3\udca9"))
+    assert json.loads(line)["message"] == "name é"

@@ -69,9 +69,13 @@ class Assay:
     names: list[str]
 
     def write(self, folder: Path) -> None:
-        """Write ``results.jsonl`` and ``documents.jsonl.zst``, each whole or not at all."""
-        write_records(folder / "documents.jsonl.zst", self.documents)
-        write_records(folder / "results.jsonl", self.records)
+        """Write ``results.jsonl`` and ``documents.jsonl.zst``: both, whole, or neither."""
+        write_records(
+            {
+                folder / "documents.jsonl.zst": self.documents,
+                folder / "results.jsonl": self.records,
+            }
+        )
 
 
 @dataclass(eq=False)
@@ -109,7 +113,7 @@ def run_assay(
     tokenizer = make_tokenizer(settings.tokenizer)
     inputs = _inputs(settings)
     train_files = [file for pattern in settings.train for file in find_files(pattern)]
-    _check_inputs(inputs, train_files, tokenizer)
+    _check_inputs(settings, inputs, train_files, tokenizer)
     vocabulary = Vocabulary()
     for number, item in enumerate(inputs):
         if progress:
@@ -169,6 +173,10 @@ def run_assay(
     if train_files and not tokenizer.reads_ids:
         samples["training text"] = sample_of_file(train_files[0], settings.newline)
     warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
+    if matches.training is not None and not matches.training.tokens:
+        warnings.append(
+            Warn(code="empty-training", message="the training text holds no token: all is new")
+        )
     if stream is not None and not stream.can_be_read_again:
         warnings.append(
             Warn(
@@ -200,11 +208,18 @@ def _inputs(settings: AssaySettings) -> list[_Input]:
 
 
 def _check_inputs(
-    inputs: Sequence[_Input], train: Sequence[InputFile], tokenizer: Tokenizer
+    settings: AssaySettings,
+    inputs: Sequence[_Input],
+    train: Sequence[InputFile],
+    tokenizer: Tokenizer,
 ) -> None:
     everything = [file for item in inputs for file in item.files] + list(train)
-    if sum(file.is_standard_input for file in everything) > 1:
+    prompts = [p for p in (settings.prompts, settings.human_prompts) if p in ("-", "/dev/stdin")]
+    if sum(file.is_standard_input for file in everything) + len(prompts) > 1:
         raise UsageError("standard input (-) can be read only once")
+    systems = sum(item.role == "system" for item in inputs)
+    if settings.prompts in ("-", "/dev/stdin") and systems > 1:
+        raise UsageError("--prompts - can be read only once: put it into a file")
     for file in everything:
         has_ids = file.format in ("npy", "bin")
         if has_ids and not tokenizer.reads_ids:

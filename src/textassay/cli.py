@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,6 +103,8 @@ def _settings(systems: Sequence[str], options: Options) -> Any:
 
     chosen = {k: v for k, v in asdict(options).items() if k not in ("config", "json", "quiet")}
     for name in ("human", "train"):
+        if chosen[name] == []:
+            raise UsageError(f"--{name}: a file is missing behind it")
         chosen[name] = tuple(chosen[name] or ())
     chosen["ngrams"] = _parse_ngrams(options.ngrams)
     return AssaySettings(systems=tuple(systems), **chosen)
@@ -112,7 +115,10 @@ def _parse_ngrams(text: str) -> tuple[int, ...]:
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            sizes.update(range(int(first), int(last if dash else first) + 1))
+            begin, end = int(first), int(last if dash else first)
+            if not 1 <= begin <= end <= 1000:
+                raise UsageError(f"--ngrams {text}: whole numbers from 1 to 1,000 are needed")
+            sizes.update(range(begin, end + 1))
     except ValueError:
         raise UsageError(f"--ngrams {text}: write 1-10, or 2,4,8") from None
     return tuple(sorted(sizes))
@@ -126,13 +132,18 @@ def run(
 ) -> int:
     """Compare generated texts with human and training text, by every family of measures."""
     from textassay.resume import Store
+    from textassay.writing import writable_folder
 
-    _check_writable(out)
-    assay = _assay(systems, options, Store(out / ".unfinished"))
-    assay.write(out)
+    settings = _settings(systems, options)
+    store = Store(out / ".unfinished")
+    with writable_folder(out):
+        assay = _assay(settings, options, store)
+        assay.write(out)
+        store.clear()
     _show(assay, options)
     if not options.quiet:
-        print(f"written: {out / 'results.jsonl'}, {out / 'documents.jsonl.zst'}", file=sys.stderr)
+        written = f"written: {out / 'results.jsonl'}, {out / 'documents.jsonl.zst'}"
+        print(_safe(written), file=sys.stderr)
     return 0
 
 
@@ -148,15 +159,24 @@ def novelty(
     ] = None,
     options: Options = Options(),
 ) -> int:
-    """Is the text new, or copied from the training text or from its own context?"""
-    for place in (out, Path(per_token).parent if per_token else None):
-        if place is not None:
-            _check_writable(place)
-    assay = _assay(systems, options, None)
-    if per_token:
-        _write_tokens(assay, Path(per_token))
-    if out is not None:
-        assay.write(out)
+    """Is the text new, or copied from the training text or from its own context?
+
+    docs/measures.md defines every measure.
+    """
+    from textassay.writing import writable_folder
+
+    settings = _settings(systems, options)
+    with contextlib.ExitStack() as places:
+        if per_token == "":
+            raise UsageError("--per-token: a file is missing behind it")
+        for place in (out, Path(per_token).parent if per_token else None):
+            if place is not None:
+                places.enter_context(writable_folder(place))
+        assay = _assay(settings, options, None)
+        if per_token:
+            _write_tokens(assay, Path(per_token))
+        if out is not None:
+            assay.write(out)
     _show(assay, options)
     return 0
 
@@ -169,18 +189,16 @@ def validate(file: Annotated[str, Parameter(name="FILE")], /) -> int:
     from textassay.results import read_results
 
     kinds = Counter(type(record).__struct_config__.tag for record in read_results(file))
-    print(f"{file}: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()))
+    print(_safe(f"{file}: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())))
     return 0
 
 
-def _assay(systems: Sequence[str], options: Options, store: Any) -> Assay:
+def _assay(settings: Any, options: Options, store: Any) -> Assay:
     from textassay.assay import run_assay
 
     command = shlex.join(["textassay", *sys.argv[1:]])
     with _progress(options) as progress:
-        return run_assay(
-            _settings(systems, options), command=command, progress=progress, store=store
-        )
+        return run_assay(settings, command=command, progress=progress, store=store)
 
 
 @contextlib.contextmanager
@@ -202,7 +220,7 @@ def _progress(options: Options) -> Iterator[Any]:
         task = bar.add_task("starting", total=None)
 
         def show(what: str, done: int, total: int | None) -> None:
-            bar.update(task, description=what, completed=done, total=total)
+            bar.update(task, description=_safe(what), completed=done, total=total)
 
         yield show
 
@@ -215,30 +233,19 @@ def _show(assay: Assay, options: Options) -> None:
             sys.stdout.buffer.write(encode(record))
         sys.stdout.buffer.flush()
     elif not options.quiet:
-        from rich.console import Console
+        from textassay.report.terminal import make_console, print_results
 
-        from textassay.report.terminal import print_results
-
-        # in a pipe there is no width to fit
-        print_results(assay.records, Console(width=None if sys.stdout.isatty() else 160))
+        print_results(assay.records, make_console())
 
 
 def _write_tokens(assay: Assay, path: Path) -> None:
-    import msgspec
-
     from textassay.novelty.measure import token_lines
-    from textassay.results import atomic_file
+    from textassay.results import encode
+    from textassay.writing import atomic_file
 
     with atomic_file(path) as file:
         for line in token_lines(assay.matches, assay.names):
-            file.write(msgspec.json.encode(line) + b"\n")
-
-
-def _check_writable(folder: Path) -> None:
-    """Fail before the work, not behind it."""
-    from textassay.results import check_writable
-
-    check_writable(folder)
+            file.write(encode(line))
 
 
 def _config_path(arguments: Sequence[str]) -> str | None:
@@ -262,12 +269,37 @@ def _use_config(path: str | None) -> None:
 
     try:
         with open(path, "rb") as file:
-            tomllib.load(file)
+            found = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: is not TOML: {error}") from None
+    kinds = {field.name: str(field.type) for field in fields(Options) if field.name != "config"}
+    for key, value in found.items():
+        kind = kinds.get(key.replace("-", "_"))
+        if kind is None:
+            raise UsageError(f"{path}: there is no option {key!r}")
+        wanted = next(name for name in _CONFIG_TYPES if name in kind)
+        values = value if wanted == "list" and isinstance(value, list) else [value]
+        if not all(type(v) in _CONFIG_TYPES[wanted] for v in values):
+            raise UsageError(f"{path}: {key} = {value!r}: {_CONFIG_WORDS[wanted]} is needed")
     app.config = (cyclopts.config.Toml(path, must_exist=True, use_commands_as_keys=False),)
+
+
+_CONFIG_TYPES: dict[str, tuple[type, ...]] = {
+    "list": (str,),
+    "bool": (bool,),
+    "float": (float, int),
+    "int": (int,),
+    "str": (str,),
+}
+_CONFIG_WORDS = {
+    "list": "a list of strings",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a string",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -275,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     130 stands for Ctrl-C, 141 for a reader of the output that went away.
     """
+    _open_streams()
     # a lone hyphen is a file here, not an option
     given = sys.argv[1:] if arguments is None else arguments
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in given]
@@ -286,22 +319,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(result or 0)
     except cyclopts.CycloptsError as error:
-        print(f"textassay: {error}", file=sys.stderr)
-        print("textassay: --help lists commands and options", file=sys.stderr)
-        return 2
+        return _fail(f"{error}\ntextassay: --help lists commands and options", 2)
     except TextassayError as error:
-        print(f"textassay: {_safe(str(error))}", file=sys.stderr)
-        return error.exit_code
+        return _fail(str(error), error.exit_code)
     except MemoryError:
-        print("textassay: not enough memory for this input", file=sys.stderr)
-        return 2
+        return _fail("not enough memory for this input", 2)
     except KeyboardInterrupt:
-        print("textassay: interrupted; the same command goes on where it can", file=sys.stderr)
-        return 130
+        return _fail("interrupted; the same command goes on where it can", 130)
     except BrokenPipeError:
-        # a later flush of standard output at exit must not complain once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         return 128 + getattr(signal, "SIGPIPE", 13)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _silence(sys.stdout)
+        return _fail(f"the output cannot be written: {error.strerror or error}", 2)
+
+
+def _open_streams() -> None:
+    """Give closed standard streams a place, and let no encoding stop a message."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence(stream: Any) -> None:
+    """Let the flush at exit not complain once more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _fail(message: str, code: int) -> int:
+    try:
+        for line in message.split("\n"):
+            print(
+                line if line.startswith("textassay:") else f"textassay: {_safe(line)}",
+                file=sys.stderr,
+            )
+    except OSError:
+        _silence(sys.stderr)
+    return code
 
 
 def _safe(message: str) -> str:

@@ -11,6 +11,7 @@ can be written the kernels are compiled in memory, and one warning says so.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -51,8 +52,38 @@ def kernel(function: Function) -> Function:
             dispatcher.enable_caching()
         finally:
             config.CACHE_DIR = before
+        _forgive(dispatcher._cache)
     compiled: Function = dispatcher
     return compiled
+
+
+def _forgive(kept: Any) -> None:
+    """Let a damaged cache be made anew, and a full disk be no obstacle.
+
+    numba reads and writes its cache without a net: a truncated index would stop every later run.
+    """
+    load, save = kept.load_overload, kept.save_overload
+
+    def load_or_compile(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except Exception:  # whatever is wrong with the files
+            with contextlib.suppress(Exception):
+                kept.flush()
+            return None
+
+    def save_if_possible(*arguments: Any) -> None:
+        try:
+            save(*arguments)
+        except Exception as error:
+            _warn_once(f"kernels cannot be kept ({error}); they are compiled anew in every run")
+
+    kept.load_overload, kept.save_overload = load_or_compile, save_if_possible
+
+
+@cache
+def _warn_once(message: str) -> None:
+    warnings.warn(message, TextassayWarning, stacklevel=2)
 
 
 @cache
@@ -62,8 +93,10 @@ def cache_folder() -> Path | None:
     ``TEXTASSAY_CACHE`` names another place than the user's cache folder.
     """
     named = os.environ.get("TEXTASSAY_CACHE")
-    places = [Path(named)] if named else [_user_cache() / "textassay"]
+    places = [Path(named)] if named else []
     if not named:
+        with contextlib.suppress(RuntimeError):  # no home
+            places.append(_user_cache() / "textassay")
         user = os.getuid() if hasattr(os, "getuid") else 0
         places.append(Path(tempfile.gettempdir()) / f"textassay-{user}")
     for place in places:
@@ -76,11 +109,9 @@ def cache_folder() -> Path | None:
                 return folder
         except OSError:
             continue
-    warnings.warn(
-        f"kernels are compiled anew in every run, since neither of {', '.join(map(str, places))} "
-        "can be written; set TEXTASSAY_CACHE to a folder that can",
-        TextassayWarning,
-        stacklevel=2,
+    _warn_once(
+        f"kernels are compiled anew in every run, since {' or '.join(map(str, places))} cannot be "
+        "written; TEXTASSAY_CACHE names another folder"
     )
     return None
 

@@ -44,7 +44,7 @@ class Workers:
 
     def __init__(self, jobs: int | None = None) -> None:
         if jobs is not None and jobs < 1:
-            raise UsageError(f"--jobs {jobs}: at least 1 is needed")
+            raise UsageError(f"jobs is {jobs}: at least 1 is needed")
         self.jobs = jobs or available_cores()
         self._threads: Executor | None = None
         self._processes: Executor | None = None

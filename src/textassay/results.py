@@ -9,17 +9,16 @@ fields they do not know and refuse a newer major version of the schema.
 from __future__ import annotations
 
 import contextlib
-import errno
 import math
 import os
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from textassay.errors import InputError, OutputError
+from textassay.errors import InputError
+from textassay.writing import atomic_files
 
 SCHEMA_VERSION = "1.0"
 
@@ -205,9 +204,27 @@ def parse_signature(signature: str) -> dict[str, str]:
     return {"measure": measure, **dict(part.split(":", 1) for part in parts)}
 
 
-def encode(record: Record) -> bytes:
-    """One line of JSON, with its line end."""
-    return _encoder.encode(record) + b"\n"
+def encode(record: Record | dict[str, Any]) -> bytes:
+    """One line of JSON, with its line end; half characters (in names of files) become U+FFFD."""
+    try:
+        return _encoder.encode(record) + b"\n"
+    except UnicodeEncodeError:
+        return _encoder.encode(_whole_characters(msgspec.to_builtins(record))) + b"\n"
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape" if _is_escaped(value) else "replace").decode(
+            "utf-8", "replace"
+        )
+    if isinstance(value, dict):
+        return {_whole_characters(k): _whole_characters(v) for k, v in value.items()}
+    return [_whole_characters(v) for v in value] if isinstance(value, list) else value
+
+
+def _is_escaped(text: str) -> bool:
+    """Whether its half characters are bytes of a name that is not UTF-8."""
+    return all(not 0xD800 <= ord(c) <= 0xDFFF or 0xDC80 <= ord(c) <= 0xDCFF for c in text)
 
 
 def read_results(path: str | os.PathLike[str]) -> list[Record]:
@@ -229,13 +246,15 @@ def read_results(path: str | os.PathLike[str]) -> list[Record]:
     place = Path(path)
     if place.is_dir():
         place = place / "results.jsonl"
-    (file,) = find_files(str(place))
+    file, *more = find_files(str(place))
+    if more:
+        raise InputError("matches several files: name one", file=str(path))
     records: list[Record] = []
     for number, (_, line) in enumerate(byte_lines(file), 1):
         records.append(_read_record(line, file.name, number))
     if not records:
         raise InputError("holds no record", file=file.name)
-    if ".jsonl" in file.name and not any(isinstance(r, DocumentSums) for r in records):
+    if not all(isinstance(r, DocumentSums) for r in records):
         if not isinstance(records[0], Header):
             raise InputError("the first record must be a header", file=file.name, line=1)
         if sum(isinstance(record, Header) for record in records) > 1:
@@ -247,9 +266,11 @@ def _read_record(line: bytes, name: str, number: int) -> Record:
     try:
         record: Record = _decoder.decode(line)
     except msgspec.ValidationError as error:
-        kind = _loose.decode(line).get("kind") if line.lstrip().startswith(b"{") else None
+        kind = None
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            kind = _loose.decode(line).get("kind")
         raise InputError(f"is no {kind or 'record'}: {error}", file=name, line=number) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"is not JSON: {error}", file=name, line=number) from None
     problem = _problem(record)
     if problem:
@@ -260,7 +281,9 @@ def _read_record(line: bytes, name: str, number: int) -> Record:
 def _problem(record: Record) -> str | None:
     if isinstance(record, Header):
         major = record.schema_version.partition(".")[0]
-        if not major.isdigit() or int(major) > int(SCHEMA_VERSION.partition(".")[0]):
+        if not (major.isascii() and major.isdecimal()):
+            return f"has no schema version that could be read ({record.schema_version!r})"
+        if int(major) > int(SCHEMA_VERSION.partition(".")[0]):
             return (
                 f"has schema version {record.schema_version}, newer than {SCHEMA_VERSION}: "
                 "install a newer textassay"
@@ -288,66 +311,22 @@ def _problem(record: Record) -> str | None:
     return None
 
 
-def check_writable(folder: Path) -> None:
-    """Make a folder, and fail where nothing could be written to it later.
+def write_records(files: Mapping[Path, Iterable[Record]]) -> None:
+    """Write records, one a line; compressed if the name ends in ``.zst``. All files, or none.
 
     Raises
     ------
     OutputError
-        If it cannot be made or written to.
+        If one cannot be written; whatever was there before is still there, and nothing else.
     """
-    with atomic_file(folder / ".writable") as file:
-        file.write(b"")
-    with contextlib.suppress(OSError):
-        (folder / ".writable").unlink()
+    with atomic_files(list(files)) as opened:
+        for (path, records), file in zip(files.items(), opened, strict=True):
+            if path.suffix == ".zst":
+                import zstandard
 
-
-@contextlib.contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when it is whole and on the disk.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written; whatever was there before is still there, and nothing else.
-    """
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        remedy = {
-            errno.ENOSPC: "free some space",
-            errno.EACCES: "choose a folder that you may write to",
-            errno.EROFS: "choose a folder that you may write to",
-        }.get(error.errno or 0, "choose another place")
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror or error}): {remedy}"
-        ) from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-
-def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write records, one a line, atomically; compressed if the name ends in ``.zst``."""
-    with atomic_file(path) as file:
-        if path.suffix == ".zst":
-            import zstandard
-
-            with zstandard.ZstdCompressor(level=9).stream_writer(file, closefd=False) as packed:
+                with zstandard.ZstdCompressor(level=9).stream_writer(file, closefd=False) as packed:
+                    for record in records:
+                        packed.write(encode(record))
+            else:
                 for record in records:
-                    packed.write(encode(record))
-        else:
-            for record in records:
-                file.write(encode(record))
+                    file.write(encode(record))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.results import atomic_file
+from textassay.writing import atomic_file
 
 
 def digest_of(*parts: object) -> str:
@@ -78,6 +78,14 @@ class Store:
         """Forget a key, and the folder if it is empty then."""
         with contextlib.suppress(OSError):
             self._path(key).unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def clear(self) -> None:
+        """Forget all keys."""
+        for path in self.folder.glob("*.npz"):
+            with contextlib.suppress(OSError):
+                path.unlink()
+        with contextlib.suppress(OSError):
             self.folder.rmdir()
 
 

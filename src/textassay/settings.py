@@ -10,7 +10,9 @@ from pathlib import Path
 import textassay
 from textassay.corpus.decoding import NORMALIZATIONS
 from textassay.corpus.documents import MODES, Reading
+from textassay.corpus.units import UNITS
 from textassay.errors import UsageError
+from textassay.stats.setting import PROTOCOLS
 
 STREAM_NEWLINE = "<eos>"
 TRAIN_ROLES = ("full", "sample", "reference")
@@ -87,8 +89,32 @@ class AssaySettings:
             raise UsageError("--near-verbatim compares words: it needs text, and --train")
         if self.random_ngrams < 0 or (self.random_ngrams and not self.train):
             raise UsageError("--random-ngrams: a number from 0 on is needed, and --train")
-        if self.seed < 0:
-            raise UsageError(f"--seed {self.seed}: a whole number from 0 on is needed")
+        for option, files in (("--human", self.human), ("--train", self.train)):
+            if not all(files):
+                raise UsageError(f"{option}: a file is missing behind it")
+        for option, text in (
+            ("--newlines", self.newlines),
+            ("--text-field", self.text_field),
+            ("--prompt-field", self.prompt_field),
+        ):
+            if text == "":
+                raise UsageError(f"{option}: a name is missing behind it")
+        for option, number, least, most in (
+            ("--seed", self.seed, 0, None),
+            ("--jobs", self.jobs, 1, 4096),
+            ("--resamples", self.resamples, 99, 1_000_000),
+            ("--examples", self.examples, 0, None),
+            ("--newline-token", self.newline_token, 0, 2**31 - 1),
+        ):
+            if number is not None and (number < least or (most is not None and number > most)):
+                limit = f"at least {least}" + (f", at most {most:,}," if most is not None else "")
+                raise UsageError(f"{option} {number}: {limit} is needed")
+        if self.margin is not None and not 0 < self.margin < float("inf"):
+            raise UsageError(f"--margin {self.margin}: a number above 0 is needed")
+        if self.protocol not in PROTOCOLS:
+            raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
+        if self.unit not in (None, *UNITS):
+            raise UsageError(f"--unit {self.unit}: choose one of {', '.join(UNITS)}")
         if "stream" in (self.documents,) and (self.prompts or self.human_prompts):
             raise UsageError("--documents stream joins all text, so --prompts cannot be given")
 

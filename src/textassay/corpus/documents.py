@@ -210,7 +210,7 @@ def attach_prompts(
     InputError
         If there are more or fewer prompts than documents, or a document has a prompt already.
     """
-    prompts = read_documents(files, reading.with_documents("line"))
+    prompts = read_documents(files, replace(reading, documents="line", split_on=None))
     listed = ", ".join(file.name for file in files)
     if len(prompts) != len(documents):
         raise InputError(

@@ -36,6 +36,7 @@ _FORMATS: dict[str, Format] = {
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstandard"}
 _READ = 1 << 18
+_PACKED = 1 << 12  # so little at a time that what it unpacks to is bounded
 
 
 @dataclass
@@ -84,6 +85,12 @@ def find_files(pattern: str) -> list[InputFile]:
     if pattern in (STANDARD_INPUT, "/dev/stdin"):
         return [InputFile(STANDARD_INPUT)]
     path = Path(pattern)
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=pattern) from None
     if path.is_dir():
         inside = sorted(
             p
@@ -154,7 +161,7 @@ def _open(file: InputFile) -> BinaryIO:
 def _unpack(file: InputFile, stream: BinaryIO, digest: Any) -> Iterator[bytes]:
     unpacker: Any = None
     at = 0
-    while packed := stream.read(_READ):
+    while packed := stream.read(_PACKED):
         digest.update(packed)
         at += len(packed)
         while packed:
@@ -169,8 +176,8 @@ def _unpack(file: InputFile, stream: BinaryIO, digest: Any) -> Iterator[bytes]:
                     f"is not a sound {file.compression} file ({error}) near packed byte {at}",
                     file=file.name,
                 ) from None
-            if chunk:
-                yield chunk
+            for begin in range(0, len(chunk), _READ):
+                yield chunk[begin : begin + _READ]
             packed = b""
             if unpacker.eof:
                 packed = unpacker.unused_data
@@ -187,7 +194,7 @@ def _new_unpacker(file: InputFile) -> Any:
         return zlib.decompressobj(wbits=31)
     import zstandard
 
-    return zstandard.ZstdDecompressor().decompressobj()
+    return zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj()
 
 
 def byte_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:

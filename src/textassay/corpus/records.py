@@ -45,10 +45,10 @@ def _json_lines(file: InputFile, reading: Reading) -> Iterator[Document]:
     harness: bool | None = None
     first_filters: dict[Any, Any] = {}
     decoder = msgspec.json.Decoder()
-    for number, (_, line) in enumerate(byte_lines(file), 1):
+    for number, (byte, line) in enumerate(byte_lines(file), 1):
         if not line.strip():
             continue
-        record = _parse_json(decoder, line, file, number, reading.errors)
+        record = _parse_json(decoder, line, file, (number, byte), reading.errors)
         if not isinstance(record, dict):
             raise InputError(
                 f"is {_NAMES.get(type(record), 'a string')}, not an object with fields",
@@ -68,13 +68,18 @@ def _json_lines(file: InputFile, reading: Reading) -> Iterator[Document]:
 
 
 def _parse_json(
-    decoder: msgspec.json.Decoder[Any], line: bytes, file: InputFile, number: int, errors: str
+    decoder: msgspec.json.Decoder[Any],
+    line: bytes,
+    file: InputFile,
+    place: tuple[int, int],
+    errors: str,
 ) -> Any:
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         # the second parser knows lone surrogates; the first tells better where a line is broken
-        text = decode(line, errors=errors, file=file.name, line=number)
+        number, byte = place
+        text = decode(line, errors=errors, file=file.name, line=number, byte=byte)
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
@@ -125,7 +130,9 @@ def _document(
     references = record.get("references") or ()
     if isinstance(references, str):
         references = (references,)
-    if not all(isinstance(reference, str) for reference in references):
+    if not isinstance(references, list | tuple) or not all(
+        isinstance(reference, str) for reference in references
+    ):
         raise InputError(
             "field 'references' must be a list of strings", file=file.name, line=number
         )
@@ -134,6 +141,7 @@ def _document(
         for name in ("id", "group", "source")
         if isinstance(record.get(name), str | int) and record[name] != ""
     }
+    names = {name: _clean(value, file, number, reading) for name, value in names.items()}
     return Document(
         text,
         prompt,
@@ -148,6 +156,10 @@ def _harness_documents(
 ) -> Iterator[Document]:
     from textassay.corpus.documents import Document
 
+    if "resps" not in record:
+        raise InputError(
+            "has no 'resps', unlike the logged samples before it", file=file.name, line=number
+        )
     responses = record["resps"]
     if isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
@@ -176,14 +188,17 @@ def _table(file: InputFile, reading: Reading) -> Iterator[Document]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
     def lines() -> Iterator[str]:
-        for number, (_, line) in enumerate(byte_lines(file), 1):
-            yield decode(line, errors=reading.errors, file=file.name, line=number) + "\n"
+        for number, (byte, line) in enumerate(byte_lines(file), 1):
+            text = decode(line, errors=reading.errors, file=file.name, line=number, byte=byte)
+            yield text + "\n"
 
     rows = csv.reader(lines(), delimiter="\t" if file.format == "tsv" else ",", strict=True)
     try:
         header = next(rows, None)
         if header is None:
             return
+        if len(set(header)) < len(header):
+            raise InputError("has two columns of one name", file=file.name, line=1)
         if reading.text_field not in header:
             raise InputError(
                 f"has no column {reading.text_field!r} (columns: {', '.join(header[:12])}); "
@@ -232,5 +247,5 @@ def _parquet(file: InputFile, reading: Reading) -> Iterator[Document]:
             for record in batch.to_pylist():
                 row += 1
                 yield _document(record, file, row, reading)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"is not a sound Parquet file: {error}", file=file.name) from None

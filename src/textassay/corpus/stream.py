@@ -70,12 +70,17 @@ class TokenStream:
                 )
                 file_byte += previous.size
                 # one more, so that no token of a piece ends where one of the piece before does
-                base += previous.size + 1
+                base += self._stretch * previous.size + 1
                 number += 1
             if previous is None:
                 raise InputError("holds no text", file=file.name)
             previous.ends_file = True
             yield previous
+
+    @property
+    def _stretch(self) -> int:
+        """How many bytes one byte can become: 11 by NFKC (U+FDFA), 3 where it is replaced."""
+        return 12 if self.reading.normalize or self.reading.errors == "replace" else 1
 
     def _parts_of(self, file: InputFile, base: int) -> Iterator[tuple[Any, bool, bool, bool]]:
         """Content, anchored, inside, mid_line of each piece of a file."""

@@ -19,6 +19,7 @@ from textassay.corpus.files import InputFile
 from textassay.errors import InputError
 
 _STRETCH = 1 << 19
+_LARGEST_ID = 2**31 - 1
 _MEGATRON_TYPES = {1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 8: "uint16"}
 
 
@@ -34,8 +35,8 @@ def id_stretches(
     file.digest = digest.hexdigest()
     for first in range(0, ids.size, _STRETCH):
         stretch = np.asarray(ids[first : first + _STRETCH]).astype(np.int64)
-        if stretch.size and stretch.min() < 0:
-            raise InputError("holds a negative token id", file=file.name)
+        if stretch.size and not 0 <= stretch.min() <= stretch.max() <= _LARGEST_ID:
+            raise InputError(f"holds a token id below 0 or above {_LARGEST_ID:,}", file=file.name)
         if documents == "stream":
             yield stretch
             continue
@@ -67,6 +68,9 @@ def open_ids(file: InputFile, id_type: str) -> tuple[NDArray[np.integer], NDArra
     none = np.empty(0, np.int64)
     try:
         if file.format == "npy":
+            with open(file.name, "rb") as raw:
+                if raw.read(6) != b"\x93NUMPY":
+                    raise InputError("is no .npy file", file=file.name)
             array = np.load(file.name, mmap_mode="r", allow_pickle=False)
             if array.dtype.kind not in "iu" or array.ndim not in (1, 2):
                 raise InputError(
@@ -91,8 +95,15 @@ def open_ids(file: InputFile, id_type: str) -> tuple[NDArray[np.integer], NDArra
                 "another --id-type",
                 file=file.name,
             )
-        return (np.memmap(file.name, dtype=id_type, mode="r") if size else none), limits
-    except (OSError, ValueError) as error:
+        ids = np.memmap(file.name, dtype=id_type, mode="r") if size else none
+        if index.is_file() and limits.max(initial=0) != ids.size:
+            raise InputError(
+                f"holds {ids.size:,} ids, but {index} lists {limits.max(initial=0):,}: one of them "
+                "is truncated or of another text",
+                file=file.name,
+            )
+        return ids, limits
+    except (OSError, ValueError, EOFError, OverflowError, IndexError) as error:
         raise InputError(f"cannot be read as token ids: {error}", file=file.name) from None
 
 
@@ -107,6 +118,8 @@ def _read_megatron_index(path: Path) -> tuple[str, NDArray[np.int64]]:
     if len(raw) < header + 12 * sequences + 8 * documents:
         raise InputError("is truncated: copy it again", file=str(path))
     sizes = np.frombuffer(raw, np.int32, sequences, header)
+    if sequences and sizes.min() < 0:
+        raise InputError("lists a sequence of negative length", file=str(path))
     index = np.frombuffer(raw, np.int64, documents, header + 12 * sequences)
     ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return _MEGATRON_TYPES[code], np.unique(ends[index[index > 0]])

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -80,6 +81,13 @@ class Tokenizer:
         from textassay.corpus.characters import bare_class_table, class_table
 
         return bare_class_table() if self.name == "bare-words" else class_table()
+
+    def identity(self) -> str:
+        """Its name, and for a tokenizer from a file the digest of the file."""
+        if not self.name.startswith("hf:"):
+            return self.name
+        digest = hashlib.sha256(_tokenizer_file(self.name[3:]).read_bytes())
+        return f"{self.name} {digest.hexdigest()}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return make_tokenizer, (self.name,)
@@ -323,13 +331,17 @@ def _moses(language: str) -> Callable[[Sequence[str]], list[Split]]:
     return lambda texts: [Split(tokenize(text, escape=False), None) for text in texts]
 
 
+def _tokenizer_file(path: str) -> Path:
+    return Path(path) / "tokenizer.json" if os.path.isdir(path) else Path(path)
+
+
 def _hugging_face(path: str) -> Callable[[Sequence[str]], list[Split]]:
     try:
         from tokenizers import Tokenizer as HuggingFaceTokenizer
     except ImportError:
         raise MissingExtraError("--tokenizer hf", "tokenizers", "neural") from None
-    place = Path(path) / "tokenizer.json" if os.path.isdir(path) else Path(path)
-    if not place.is_file():
+    place = _tokenizer_file(path)
+    if not os.path.isfile(place):
         raise InputError("no such file: a tokenizer.json is needed", file=str(place))
     try:
         tokenizer = HuggingFaceTokenizer.from_file(str(place))
@@ -339,7 +351,10 @@ def _hugging_face(path: str) -> Callable[[Sequence[str]], list[Split]]:
     tokenizer.no_padding()
 
     def split_many(texts: Sequence[str]) -> list[Split]:
-        encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        try:
+            encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        except Exception as error:  # the package raises plain Exception
+            raise InputError(f"cannot tokenize this text: {error}", file=str(place)) from None
         return [Split(e.tokens, e.offsets) for e in encodings]
 
     return split_many

@@ -95,7 +95,7 @@ def decoded(probabilities: NDArray[np.float64], decoding: Decoding) -> NDArray[n
 
     Examples
     --------
-    >>> decoded(np.array([0.5, 0.3, 0.2]), Decoding(top_k=2)).tolist()
+    >>> decoded(np.array([0.5, 0.3, 0.2]), Decoding(top_k=2)).round(3).tolist()
     [0.625, 0.375, 0.0]
     """
     order = np.argsort(-probabilities, kind="stable")

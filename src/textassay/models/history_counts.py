@@ -100,7 +100,10 @@ def count_histories(
     shorter: NDArray[np.int64] | None = None
     for k in range(order):
         keys, first, pair, raw = np.unique(
-            context * n_symbols + follows, return_index=True, return_inverse=True, return_counts=True
+            context * n_symbols + follows,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
         )
         pair_symbols.append((keys % n_symbols).astype(np.int32))
         pairs_of_context.append(np.bincount(keys // n_symbols, minlength=size))
@@ -110,9 +113,7 @@ def count_histories(
             pair_counts[k - 1] = np.bincount(shorter[first], minlength=pair_counts[k - 1].size)
         shorter = pair
         if k + 1 < order:
-            children, context = np.unique(
-                context * n_symbols + histories[k], return_inverse=True
-            )
+            children, context = np.unique(context * n_symbols + histories[k], return_inverse=True)
             context_symbols.append((children % n_symbols).astype(np.int32))
             child_counts.append(np.bincount(children // n_symbols, minlength=size))
             size = children.size
@@ -126,9 +127,9 @@ def count_histories(
         levels=levels.astype(np.int64),
         context_symbols=np.concatenate(context_symbols),
         first_child=first_child.astype(np.int64),
-        first_pair=np.concatenate(
-            [[0], np.cumsum(np.concatenate(pairs_of_context))]
-        ).astype(np.int64),
+        first_pair=np.concatenate([[0], np.cumsum(np.concatenate(pairs_of_context))]).astype(
+            np.int64
+        ),
         pair_symbols=np.concatenate(pair_symbols),
         pair_counts=np.concatenate(pair_counts).astype(np.int64),
     )

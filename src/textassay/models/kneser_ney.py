@@ -1,7 +1,7 @@
 """Interpolated Kneser-Ney n-gram models of words.
 
-Kneser and Ney 1995; Chen and Goodman 1999, "An empirical study of smoothing techniques". With h' the
-history h without its earliest word and c the counts of `HistoryCounts`,
+Kneser and Ney 1995; Chen and Goodman 1999, "An empirical study of smoothing techniques". With h'
+the history h without its earliest word and c the counts of `HistoryCounts`,
 
     p(w | h) = max(c(h w) - D, 0) / c(h) + D N(h) / c(h) * p(w | h'),
 
@@ -25,8 +25,8 @@ from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding
 from textassay.models.history_counts import HistoryCounts, count_histories
-from textassay.results import atomic_file
 from textassay.stats.resampling import as_generator
+from textassay.writing import atomic_file
 
 _FALLBACK_DISCOUNT = 0.5
 _ROWS = 64  # texts sampled by one kernel call
@@ -54,7 +54,7 @@ class KneserNey:
     >>> text_log_probability.size  # two words and the end
     3
     >>> model.sample(1, Decoding.parse("greedy"), max_length=5)
-    ['a b b']
+    ['a b']
     """
 
     closed = True
@@ -163,7 +163,9 @@ class KneserNey:
         encoded = encode_documents(texts, self.tokenizer, own)
         known = self.vocabulary.find(own.strings).astype(np.int64)
         known[known < 0] = self._unknown
-        return known[encoded.ids] if encoded.ids.size else encoded.ids.astype(np.int64), encoded.offsets
+        return known[encoded.ids] if encoded.ids.size else encoded.ids.astype(
+            np.int64
+        ), encoded.offsets
 
     def log_probabilities(
         self, texts: Sequence[str], prompts: Sequence[str] | None = None
@@ -182,7 +184,9 @@ class KneserNey:
         if prompts is None:
             prompts = [""] * len(texts)
         if len(prompts) != len(texts):
-            raise UsageError(f"{len(prompts)} prompts for {len(texts)} texts: one is needed for each")
+            raise UsageError(
+                f"{len(prompts)} prompts for {len(texts)} texts: one is needed for each"
+            )
         if not texts:
             return []
         text, text_offsets = self._encode(texts)

@@ -172,6 +172,14 @@ class _OpenedPiece:
     def encoded(self) -> EncodedPiece:
         return self.stream.encode(self.piece, self.vocabulary)
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether its text is that of the file, so that bytes can be counted."""
+        content = self.piece.content
+        if isinstance(content, bytes):
+            return content == self.text
+        return self.stream.reading.normalize is None
+
     @cached_property
     def text(self) -> bytes:
         return self.stream.text_of(self.piece)
@@ -207,7 +215,8 @@ def _source_in_window(
     document_begin = int(ends[left[-1]]) if left.size else 0
     document_end = int(ends[right[0]]) if right.size else len(text)
     byte: int | None = None
-    if parts[0].stream.tokenizer.compiled is not None:
+    unchanged = all(opened.is_unchanged for opened in parts)
+    if parts[0].stream.tokenizer.compiled is not None and unchanged:
         plain = isinstance(parts[0].piece.content, bytes)
         byte = parts[0].piece.file_byte + begin if plain else begin - document_begin
     return SourcePassage(

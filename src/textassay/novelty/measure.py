@@ -82,7 +82,7 @@ def find_matches(
     automaton = build_automaton(corpora)
     key = ""
     if store is not None and stream.can_be_read_again:
-        key = _key(corpora, stream)
+        key = _key(corpora, stream, ngrams)
 
     def scores_now(settled: Settled) -> list[TokenScores]:
         return [
@@ -111,7 +111,7 @@ def find_matches(
     return Matches(list(corpora), scores_now(settled), automaton, training, settled)
 
 
-def _key(corpora: Sequence[Corpus], stream: TokenStream) -> str:
+def _key(corpora: Sequence[Corpus], stream: TokenStream, ngrams: Sequence[int]) -> str:
     import textassay
 
     return digest_of(
@@ -119,7 +119,8 @@ def _key(corpora: Sequence[Corpus], stream: TokenStream) -> str:
         corpora[0].vocabulary.strings,
         *(part for c in corpora for part in (c.tokens, c.offsets, c.prompt_lengths)),
         [file.identity() for file in stream.files],
-        stream.tokenizer.name,
+        stream.tokenizer.identity(),
+        tuple(ngrams),
         stream.reading,
         stream.newline,
     )

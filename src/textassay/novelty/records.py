@@ -97,8 +97,12 @@ def _human_warnings(human: Side, options: NoveltyOptions) -> list[Record]:
             measure="novelty.pointwise",
             message=(
                 f"{near.sum():,} of {near.size:,} human documents ({near.mean():.1%}) stand almost "
-                f"whole in the training text; without them novelty.pointwise of the human text is "
-                f"{without:.4f}"
+                f"whole in the training text; "
+                + (
+                    f"without them novelty.pointwise of the human text is {without:.4f}"
+                    if total
+                    else "nothing is left without them"
+                )
             ),
         )
     ]

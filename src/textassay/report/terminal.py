@@ -41,6 +41,20 @@ def printable(text: str) -> str:
     )
 
 
+def make_console() -> Console:
+    """Standard output as rich sees it; a reader that goes away is an error, not an exit."""
+    import sys
+
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    # in a pipe there is no width to fit
+    return Output(width=None if sys.stdout.isatty() else 160)
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
@@ -85,6 +99,12 @@ def _table(columns: Sequence[str]) -> Table:
     return table
 
 
+def _add_row(table: Table, cells: Sequence[str]) -> None:
+    from rich.text import Text
+
+    table.add_row(*(Text(cell) for cell in cells))  # text, never markup
+
+
 def _print_title(title: str, console: Console) -> None:
     console.print(f"\n{title}", style="bold", markup=False, highlight=False)
 
@@ -124,7 +144,7 @@ def _print_novelty(
         _print_title("Novel n-grams (share)", console)
         table = _table([f"n={n:g}" for n in ngrams])
         for system, curve in curves.items():
-            table.add_row(printable(system), *(_number(y) for y in curve.y))
+            _add_row(table, [printable(system), *(_number(y) for y in curve.y)])
         console.print(table)
     if has_training:
         _print_copying(records, by_system, console)
@@ -171,7 +191,7 @@ def _print_scores(
                 _number(r.detectable, 3),
                 r.verdict or "",
             ]
-        table.add_row(*cells)
+        _add_row(table, cells)
     console.print(table)
 
 
@@ -193,13 +213,11 @@ def _print_copying(
         table = _table([name for _, name, _ in columns])
         for system, found in by_system.items():
             measured = [found.get((f"{m}{mark}", "training", "")) for m, _, _ in columns]
-            table.add_row(
-                printable(system),
-                *(
-                    "" if record is None else _number(record.value, digits)
-                    for record, (_, _, digits) in zip(measured, columns, strict=True)
-                ),
-            )
+            numbers = [
+                "" if record is None else _number(record.value, digits)
+                for record, (_, _, digits) in zip(measured, columns, strict=True)
+            ]
+            _add_row(table, [printable(system), *numbers])
         console.print(table)
 
     for curve in records:

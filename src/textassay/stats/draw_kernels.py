@@ -25,6 +25,7 @@ def mix(value: Any) -> Any:
 
 @kernel
 def stream_of(key: Any, row: int) -> Any:
+    """The state from which the stream of a row begins."""
     return mix(key + mix((np.uint64(row) + np.uint64(1)) * _STEP))
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textassay.errors import UsageError
-
 PROTOCOLS = ("equal", "published")
 
 
@@ -37,11 +35,3 @@ class Setting:
     margin: float | None
     protocol: str
     seed: np.random.SeedSequence
-
-    def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
-        if self.n_resamples < 99:
-            raise UsageError(f"--resamples {self.n_resamples}: at least 99 are needed")
-        if self.margin is not None and not self.margin > 0:
-            raise UsageError(f"--margin {self.margin}: a number above 0 is needed")
