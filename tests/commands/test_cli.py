@@ -8,13 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from textassay.cli import main
+from tests.commands.conftest import Run, sentences
 from textassay.results import (
     Example,
     Header,
@@ -24,38 +23,6 @@ from textassay.results import (
     parse_signature,
     read_results,
 )
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; exit code, standard output, standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
-
-def sentences(seed: int, count: int, words: int = 60) -> list[str]:
-    rng = np.random.default_rng(seed)
-    return [
-        " ".join(f"w{w}" for w in rng.zipf(1.4, rng.integers(5, 20)) % words) for _ in range(count)
-    ]
-
-
-@pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    """A training text, a model that copies some of it, and people who do not."""
-    train = sentences(1, 3000)
-    model = [*sentences(2, 100), *train[:100]]
-    for name, lines in (("train", train), ("model", model), ("human", sentences(3, 200))):
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
-    return tmp_path
 
 
 def records_of(path: Path, kind: type) -> list:

@@ -387,3 +387,42 @@ def test_bad_ids(tmp_path: Path, array: np.ndarray, message: str) -> None:
     path.write_bytes(b"abc")
     with pytest.raises(InputError, match="holds 3 bytes, which is no whole number of uint16"):
         ids_of(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no array", b"\x93NUMPY\x01\x00"])
+def test_files_that_are_no_arrays(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "t.npy"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"t\.npy: (is no \.npy file|cannot be read)"):
+        ids_of(path)
+
+
+def test_megatron_files_that_do_not_agree(tmp_path: Path) -> None:
+    path = tmp_path / "t.bin"
+    np.arange(5, dtype=np.int32).tofile(path)
+
+    def index(sizes: list[int], documents: list[int]) -> bytes:
+        head = struct.pack("<9sQBQQ", b"MMIDIDX\0\0", 1, 4, len(sizes), len(documents))
+        pointers = np.zeros(len(sizes), np.int64)
+        return (
+            head
+            + np.array(sizes, np.int32).tobytes()
+            + pointers.tobytes()
+            + np.array(documents, np.int64).tobytes()
+        )
+
+    for sizes, documents, message in (
+        ([3, 4], [0, 2], "holds 5 ids, but .* lists 7"),
+        ([3, -1], [0, 2], "negative length"),
+        ([3, 2], [0, 9], "cannot be read as token ids"),
+    ):
+        path.with_suffix(".idx").write_bytes(index(sizes, documents))
+        with pytest.raises(InputError, match=message):
+            ids_of(path)
+
+
+def test_parquet_that_is_damaged_inside(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1" + b"x" * 60 + b"\x10\0\0\0PAR1")
+    with pytest.raises(InputError, match="is not a sound Parquet file"):
+        read(path)

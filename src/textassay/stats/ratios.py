@@ -273,8 +273,10 @@ def compare_ratios(
     columns = columns[defined[columns]]
     if columns.size:
         pvalue_joint[columns] = max_t(t[columns], null_t[:, columns])
-        critical = np.quantile(np.abs(null_t[:, columns]).max(axis=1), 0.95)
-        band[columns] = critical * error[columns]
+        strongest = np.abs(null_t[:, columns]).max(axis=1)
+        critical = np.quantile(strongest, 0.95, method="higher")
+        if np.isfinite(critical):  # else there are too few units for a band
+            band[columns] = critical * error[columns]
     floor, most = np.full(distance.shape, np.nan), np.full(distance.shape, np.nan)
     floor[defined] = np.abs(null[:, defined]).mean(axis=0)
     most[defined] = np.quantile(np.abs(null[:, defined]), 0.95, axis=0)
