@@ -258,7 +258,9 @@ class KneserNey:
         prompt, prompt_offsets = self._encode(list(prompts[:n]) if prompts else [""] * n)
         generator = as_generator(rng)
         key = np.uint64(generator.integers(0, 2**64, dtype=np.uint64))
-        cut, scratch = self._cut(decoding)
+        cut = self._cut(decoding)
+        chosen = np.empty(self.counts.n_symbols, np.int32)
+        weights = np.empty(self.counts.n_symbols)
         strings = self.vocabulary.strings
         texts: list[str] = []
         for first in range(0, n, _ROWS):
@@ -278,7 +280,8 @@ class KneserNey:
                 key,
                 not decoding.is_ancestral,
                 cut,
-                scratch,
+                chosen,
+                weights,
                 out,
                 sizes,
             )
@@ -288,31 +291,23 @@ class KneserNey:
             )
         return texts
 
-    def _cut(self, decoding: Decoding) -> tuple[Any, Any]:
-        from textassay.models.kneser_ney_kernels import Cut, Scratch
+    def _cut(self, decoding: Decoding) -> Any:
+        from textassay.models.kneser_ney_kernels import Cut
 
-        size = self.counts.n_symbols
-        root = np.zeros(size)
-        pairs = slice(self.counts.first_pair[0], self.counts.first_pair[1])
-        root[self.counts.pair_symbols[pairs]] = (
-            self.counts.pair_counts[pairs] - self.discounts[0]
-        ) / self._tree.totals[0]
-        root_order = np.argsort(-root, kind="stable")[: pairs.stop - pairs.start].astype(np.int32)
-        greedy = decoding.is_greedy
-        exponent = 1.0 if greedy else 1.0 / decoding.temperature
-        powers = (root[root_order] / root[root_order[0]]) ** exponent
-        cut = Cut(
-            root=root,
-            root_order=root_order,
-            powers=np.concatenate([[0.0], np.cumsum(powers)]),
-            exponent=float(exponent),
-            top_k=1 if greedy else (decoding.top_k or 0),
+        contexts, pairs = self._tree.totals.size, self.counts.pair_symbols.size
+        if decoding.is_ancestral:
+            contexts, pairs = 0, 0  # nothing will be listed
+        return Cut(
+            exponent=1.0 if decoding.is_greedy else 1.0 / decoding.temperature,
+            top_k=1 if decoding.is_greedy else (decoding.top_k or 0),
             top_p=float(decoding.top_p),
+            ready=np.zeros(contexts, np.uint8),
+            probabilities=np.empty(pairs),
+            order=np.empty(pairs, np.int32),
+            running=np.empty(pairs),
+            own=np.empty(contexts),
+            shorter=np.empty(contexts),
         )
-        scratch = Scratch(
-            np.zeros(size), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-        )
-        return cut, scratch
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` and ``counts.npz``.

@@ -145,156 +145,168 @@ def _draw(tree: Any, path: Any, depth: int, state: Any) -> int:
 
 
 class Cut(NamedTuple):
-    """A decoding other than ancestral, and what it needs of the root's distribution."""
+    """A decoding other than ancestral, with lists of each context's symbols, made when needed.
 
-    root: Any  # float64[symbols]: root probabilities, 0 for unknown words
-    root_order: Any  # int32[known symbols]: by falling root probability
-    powers: Any  # float64[known symbols + 1]: sums of (root / largest) ** exponent before a place
+    The symbols behind a history also stand behind every shorter one. So a distribution is a merge
+    of one sorted list for each length of history, each without the symbols of the next longer one.
+    """
+
     exponent: float  # 1 / temperature
     top_k: int  # 0: no limit
     top_p: float
-
-
-class Scratch(NamedTuple):
-    """Memory that draws share; `weights` is all zero between them."""
-
-    weights: Any  # float64[symbols]
-    seen: Any  # int32[symbols]
-    chosen: Any  # int32[symbols]
-    chosen_weights: Any  # float64[symbols]
+    ready: Any  # uint8[C]
+    probabilities: Any  # float64[P]: interpolated, at the pair's own history
+    order: Any  # int32[P]: pairs of each context by falling probability
+    running: Any  # float64[P]: sums of probability ** exponent in this order, within the context
+    own: Any  # float64[C]: sum over the context's symbols
+    shorter: Any  # float64[C]: the same with the probabilities of the next shorter history
 
 
 @kernel
-def _gather(tree: Any, path: Any, depth: int, scratch: Any) -> tuple[int, float]:
-    """Symbols that stand behind any context but the root, with what these contexts give them.
-
-    Fills `weights` and `seen`. Returns how many there are, and the share of its root probability
-    that every symbol gets beside.
-    """
-    weights, seen = scratch.weights, scratch.seen
-    count = 0
-    scale = 1.0
-    for k in range(1, depth):
+def _prepare(tree: Any, cut: Any, path: Any, depth: int) -> None:
+    for k in range(depth):
         context = path[k]
-        total = tree.totals[context]
-        if total == 0:
+        if cut.ready[context]:
             continue
-        share = back_off(tree, context, k)
-        for j in range(count):
-            weights[seen[j]] *= share
-        for pair in range(tree.first_pair[context], tree.first_pair[context + 1]):
-            symbol = tree.pair_symbols[pair]
-            if weights[symbol] == 0.0:
-                seen[count] = symbol
-                count += 1
-                # the smallest part, so that a part of zero is still known to have been seen
-                weights[symbol] = 1e-300
-            weights[symbol] += (tree.pair_counts[pair] - tree.discounts[k]) / total
-        scale *= share
-    return count, scale
+        begin, end = tree.first_pair[context], tree.first_pair[context + 1]
+        total = tree.totals[context]
+        share = back_off(tree, context, k) if k > 0 else 0.0
+        negative = np.empty(end - begin, np.float64)
+        shorter = 0.0
+        for pair in range(begin, end):
+            p = (tree.pair_counts[pair] - tree.discounts[k]) / total
+            if k > 0:
+                parent = path[k - 1]
+                below = _find(
+                    tree.pair_symbols,
+                    tree.first_pair[parent],
+                    tree.first_pair[parent + 1],
+                    tree.pair_symbols[pair],
+                )
+                p += share * cut.probabilities[below]
+                shorter += cut.probabilities[below] ** cut.exponent
+            cut.probabilities[pair] = p
+            negative[pair - begin] = -p
+        # stable: ties go to the smaller symbol
+        order = np.argsort(negative, kind="mergesort")
+        running = 0.0
+        for j in range(end - begin):
+            pair = begin + order[j]
+            cut.order[begin + j] = pair
+            running += cut.probabilities[pair] ** cut.exponent
+            cut.running[begin + j] = running
+        cut.own[context] = running
+        cut.shorter[context] = shorter
+        cut.ready[context] = 1
 
 
 @kernel
-def _draw_cut(tree: Any, path: Any, depth: int, cut: Any, scratch: Any, state: Any) -> int:
-    """A symbol from the sharpened, cut and renormalised distribution.
+def _stands_behind(tree: Any, context: int, symbol: int) -> bool:
+    begin, end = tree.first_pair[context], tree.first_pair[context + 1]
+    return _find(tree.pair_symbols, begin, end, symbol) >= 0
 
-    Only symbols seen behind longer histories are looked at one by one; all others keep the order
-    of the root, which is known beforehand.
-    """
-    weights, seen = scratch.weights, scratch.seen
-    count, scale = _gather(tree, path, depth, scratch)
-    root, root_order = cut.root, cut.root_order
-    largest = scale * root[root_order[0]]
-    for j in range(count):
-        weights[seen[j]] += scale * root[seen[j]]
-        largest = max(largest, weights[seen[j]])
+
+@kernel
+def _draw_cut(
+    tree: Any, cut: Any, path: Any, depth: int, scales: Any, chosen: Any, weights: Any, state: Any
+) -> int:
+    """A symbol from the sharpened, cut and renormalised distribution of known words."""
+    _prepare(tree, cut, path, depth)
+    scales[depth - 1] = 1.0
+    for k in range(depth - 1, 0, -1):
+        scales[k - 1] = scales[k] * back_off(tree, path[k], k)
     total = 0.0
-    of_root = cut.powers[root_order.size]
-    unit = root[root_order[0]]
-    for j in range(count):
-        total += (weights[seen[j]] / largest) ** cut.exponent
-        of_root -= (root[seen[j]] / unit) ** cut.exponent
-    rest = (scale * unit / largest) ** cut.exponent
-    total += rest * max(0.0, of_root)
-    if cut.top_k == 0 and cut.top_p >= 1.0:
-        result = _draw_tempered(cut, scratch, count, largest, total, rest, state)
-    else:
-        result = _draw_listed(cut, scratch, count, scale, largest, total, state)
-    for j in range(count):
-        weights[seen[j]] = 0.0
-    return result
-
-
-@kernel
-def _draw_tempered(
-    cut: Any, scratch: Any, count: int, largest: float, total: float, rest: float, state: Any
-) -> int:
-    weights, seen = scratch.weights, scratch.seen
-    u = _uniform(state) * total
-    for j in range(count):
-        u -= (weights[seen[j]] / largest) ** cut.exponent
-        if u < 0.0:
-            return seen[j]
-    if rest * cut.powers[cut.root_order.size] <= 0.0:
-        return seen[count - 1]
-    # one of the others, by the root's order, until it is none of those seen
-    while True:
-        u = _uniform(state) * cut.powers[cut.root_order.size]
-        place = np.searchsorted(cut.powers, u, side="right") - 1
-        symbol = cut.root_order[min(place, cut.root_order.size - 1)]
-        if weights[symbol] == 0.0:
-            return symbol
-        if count >= cut.root_order.size:
-            return seen[count - 1]
-
-
-@kernel
-def _draw_listed(
-    cut: Any, scratch: Any, count: int, scale: float, largest: float, total: float, state: Any
-) -> int:
-    weights, seen = scratch.weights, scratch.seen
-    chosen, chosen_weights = scratch.chosen, scratch.chosen_weights
-    root, root_order = cut.root, cut.root_order
-    mine = np.empty(count, np.float64)
-    for j in range(count):
-        mine[j] = -weights[seen[j]]
-    order = np.argsort(mine)
-    taken = 0
-    mass = 0.0
+    for k in range(depth):
+        mine = cut.own[path[k]]
+        if k + 1 < depth:
+            mine -= cut.shorter[path[k + 1]]
+        total += scales[k] ** cut.exponent * max(0.0, mine)
+    if cut.top_k == 0 and cut.top_p >= 1.0 and total > 0.0:
+        return _draw_tempered(tree, cut, path, depth, scales, total, state)
     limit = cut.top_p * total if cut.top_k == 0 else np.inf
-    a, b = 0, 0
-    most = cut.top_k if cut.top_k > 0 else chosen.size
-    while taken < most and mass < limit:
-        while b < root_order.size and weights[root_order[b]] > 0.0:
-            b += 1
-        first = weights[seen[order[a]]] if a < count else -1.0
-        second = scale * root[root_order[b]] if b < root_order.size else -1.0
-        if first < 0.0 and second < 0.0:
-            break
-        if first > second or (first == second and seen[order[a]] < root_order[b]):
-            chosen[taken] = seen[order[a]]
-            chosen_weights[taken] = (first / largest) ** cut.exponent
-            a += 1
-        else:
-            chosen[taken] = root_order[b]
-            chosen_weights[taken] = (second / largest) ** cut.exponent
-            b += 1
-        mass += chosen_weights[taken]
-        taken += 1
+    taken, mass = _list_best(tree, cut, path, depth, scales, limit, chosen, weights)
     if cut.top_k > 0 and cut.top_p < 1.0:
         limit = cut.top_p * mass
         mass = 0.0
         kept = 0
         while kept < taken and mass < limit:
-            mass += chosen_weights[kept]
+            mass += weights[kept]
             kept += 1
         taken = kept
     u = _uniform(state) * mass
     for j in range(taken):
-        u -= chosen_weights[j]
+        u -= weights[j]
         if u < 0.0:
             return chosen[j]
-    return chosen[taken - 1]
+    return chosen[max(taken - 1, 0)]
+
+
+@kernel
+def _draw_tempered(
+    tree: Any, cut: Any, path: Any, depth: int, scales: Any, total: float, state: Any
+) -> int:
+    """First a length of history, then one of its symbols that no longer history has."""
+    while True:
+        u = _uniform(state) * total
+        k = depth - 1
+        while k > 0:
+            mine = cut.own[path[k]]
+            if k + 1 < depth:
+                mine -= cut.shorter[path[k + 1]]
+            u -= scales[k] ** cut.exponent * max(0.0, mine)
+            if u < 0.0:
+                break
+            k -= 1
+        begin, end = tree.first_pair[path[k]], tree.first_pair[path[k] + 1]
+        for _ in range(1000):
+            u = _uniform(state) * cut.own[path[k]]
+            place = begin + np.searchsorted(cut.running[begin:end], u, side="right")
+            symbol = tree.pair_symbols[cut.order[min(place, end - 1)]]
+            if k + 1 == depth or not _stands_behind(tree, path[k + 1], symbol):
+                return symbol
+
+
+@kernel
+def _list_best(
+    tree: Any,
+    cut: Any,
+    path: Any,
+    depth: int,
+    scales: Any,
+    limit: float,
+    chosen: Any,
+    weights: Any,
+) -> tuple[int, float]:
+    """The most probable symbols, up to `top_k` of them or until their mass reaches `limit`."""
+    at = np.empty(depth, np.int64)
+    for k in range(depth):
+        at[k] = tree.first_pair[path[k]]
+    most = cut.top_k if cut.top_k > 0 else chosen.size
+    taken = 0
+    mass = 0.0
+    while taken < most and (mass < limit or taken == 0):
+        best, best_symbol, best_k = -1.0, -1, -1
+        for k in range(depth):
+            end = tree.first_pair[path[k] + 1]
+            if k + 1 < depth:
+                while at[k] < end and _stands_behind(
+                    tree, path[k + 1], tree.pair_symbols[cut.order[at[k]]]
+                ):
+                    at[k] += 1
+            if at[k] == end:
+                continue
+            p = scales[k] * cut.probabilities[cut.order[at[k]]]
+            symbol = tree.pair_symbols[cut.order[at[k]]]
+            if p > best or (p == best and symbol < best_symbol):
+                best, best_symbol, best_k = p, symbol, k
+        if best_k < 0:
+            break
+        at[best_k] += 1
+        chosen[taken] = best_symbol
+        weights[taken] = best**cut.exponent
+        mass += weights[taken]
+        taken += 1
+    return taken, mass
 
 
 @kernel
@@ -311,13 +323,18 @@ def sample(
     key: Any,
     is_cut: bool,
     cut: Any,
-    scratch: Any,
+    chosen: Any,
+    weights: Any,
     out: Any,
     sizes: Any,
 ) -> None:
-    """Texts number first..last into the rows of `out`, each by its own random stream."""
+    """Texts number first..last into the rows of `out`, each by its own random stream.
+
+    `chosen` (int32) and `weights` (float64) hold one number for each symbol.
+    """
     history = np.empty(order - 1, np.int64)
     path = np.empty(order, np.int64)
+    scales = np.empty(order, np.float64)
     state = np.empty(1, np.uint64)
     for d in range(first, last):
         state[0] = stream_of(key, d)
@@ -331,7 +348,7 @@ def sample(
         while size < most:
             depth = find_path(tree, 0, history, path)
             if is_cut:
-                symbol = _draw_cut(tree, path, depth, cut, scratch, state)
+                symbol = _draw_cut(tree, cut, path, depth, scales, chosen, weights, state)
             else:
                 symbol = _draw(tree, path, depth, state)
             if symbol == end_symbol:
