@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.files import InputFile, byte_chunks
 
-_SAMPLE = 1_000_000  # characters of each side that are looked at
+_SAMPLE = 300_000  # characters of each side that are looked at
 FEWEST_DOCUMENTS = 100
 
 # Marks of preprocessing: a pattern, what it is counted against, and what it is called.

@@ -130,14 +130,14 @@ def _describe(path: Path) -> InputFile:
 
 
 def byte_chunks(file: InputFile) -> Iterator[bytes]:
-    """The file's (decompressed) bytes, in chunks; sets ``file.digest`` at the end.
+    """The file's (decompressed) bytes, in chunks; sets ``file.digest`` at the end of the first time.
 
     Raises
     ------
     InputError
         If it cannot be opened or read, or is a truncated or corrupt archive.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256() if file.digest is None else _NoDigest()
     try:
         with _open(file) as stream:
             if file.compression is None:
@@ -148,7 +148,19 @@ def byte_chunks(file: InputFile) -> Iterator[bytes]:
                 yield from _unpack(file, stream, digest)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file.name) from None
-    file.digest = digest.hexdigest()
+    if file.digest is None:
+        file.digest = digest.hexdigest()
+
+
+class _NoDigest:
+    """What a file read once more is hashed with."""
+
+    def update(self, data: bytes) -> None:
+        """Nothing."""
+
+    def hexdigest(self) -> str:
+        """Nothing."""
+        return ""
 
 
 def _open(file: InputFile) -> BinaryIO:

@@ -14,7 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from textassay.compiled import kernel
+from textassay.memory_kernels import load_eight_bytes
+
+_ONES = np.uint64(0x0101010101010101)
+_HIGH_BITS = np.uint64(0x8080808080808080)
 
 NEWLINE, BOUNDARY, SPACE = -1, -2, -3
 
@@ -33,7 +39,15 @@ def first_invalid(buffer: Any, begin: int, end: int) -> int:
     """Offset of the first byte that is not valid UTF-8 or is NUL, or -1. Cost: linear."""
     i = begin
     while i < end:
-        b = buffer[i]
+        # eight bytes of ASCII at a time: no high bit, and none that is zero
+        while i + 8 <= end:
+            word = load_eight_bytes(buffer, i)
+            if (word | ((word - _ONES) & ~word)) & _HIGH_BITS != 0:
+                break
+            i += 8
+        if i >= end:
+            break
+        b = buffer[np.uint64(i)]
         if b < 0x80:
             if b == 0:
                 return i
@@ -66,7 +80,7 @@ def first_invalid(buffer: Any, begin: int, end: int) -> int:
 @kernel
 def character_at(buffer: Any, i: int) -> tuple[int, int]:
     """Code point at byte `i` of valid UTF-8, and how many bytes it takes."""
-    b = int(buffer[i])
+    b = int(buffer[np.uint64(i)])
     if b < 0x80:
         return b, 1
     if b < 0xE0:
@@ -105,7 +119,7 @@ def _scan(
     i = begin
     line_is_blank = not mid_line
     while i < end:
-        b = buffer[i]
+        b = buffer[np.uint64(i)]
         if b == 32 or (9 <= b <= 13):
             if b != 10 and tokenizer != CHARACTERS:
                 i += 1
@@ -114,7 +128,7 @@ def _scan(
                 at = i
                 i += 1
                 while i < end:
-                    b = buffer[i]
+                    b = buffer[np.uint64(i)]
                     if b == 32 or b == 9 or (11 <= b <= 13) or (b == 10 and newlines == AS_SPACE):
                         i += 1
                     else:
@@ -129,7 +143,9 @@ def _scan(
             if newlines == AS_SPACE:
                 if tokenizer == CHARACTERS and not line_is_blank:
                     at = i - 1
-                    while i < end and (buffer[i] == 32 or (9 <= buffer[i] <= 13)):
+                    while i < end and (
+                        buffer[np.uint64(i)] == 32 or (9 <= buffer[np.uint64(i)] <= 13)
+                    ):
                         i += 1
                     if i < end:
                         starts[count] = SPACE
@@ -172,7 +188,7 @@ def _scan(
         if tokenizer == WHITESPACE:
             i += 1
             while i < end:
-                b = buffer[i]
+                b = buffer[np.uint64(i)]
                 if b == 32 or (9 <= b <= 13):
                     break
                 i += 1
@@ -185,32 +201,32 @@ def _scan(
                 i += 1
             else:
                 code, width = character_at(buffer, i)
-                kind = classes[code]
+                kind = classes[np.uint64(code)]
                 i += width
             if kind == SEPARATOR:
                 continue
             if kind == WORD or kind == MARK:
                 while i < end:
-                    b = buffer[i]
+                    b = buffer[np.uint64(i)]
                     if b < 0x80:
                         kind = classes[b]
                         width = 1
                     else:
                         code, width = character_at(buffer, i)
-                        kind = classes[code]
+                        kind = classes[np.uint64(code)]
                     if kind == WORD or kind == MARK:
                         i += width
                         continue
                     if kind != APOSTROPHE or i + width >= end:
                         break
                     code, more = character_at(buffer, i + width)
-                    if classes[code] != WORD:
+                    if classes[np.uint64(code)] != WORD:
                         break
                     i += width + more
             else:
-                while i < end and buffer[i] >= 0x80:
+                while i < end and buffer[np.uint64(i)] >= 0x80:
                     code, width = character_at(buffer, i)
-                    if classes[code] != MARK:
+                    if classes[np.uint64(code)] != MARK:
                         break
                     i += width
         starts[count] = start

@@ -99,20 +99,24 @@ def look_up(
 
     The slots of the next tokens are asked for before the ones at hand are compared.
     """
-    last = table.size // 2 - 1
+    one = np.uint64(1)
+    last = np.uint64(table.size // 2 - 1)
     keys = np.empty(AHEAD, np.uint64)
-    slots = np.empty(AHEAD, np.int64)
+    slots = np.empty(AHEAD, np.uint64)
     for begin in range(0, count, AHEAD):
         many = min(AHEAD, count - begin)
         for k in range(many):
-            start = starts[begin + k]
+            i = np.uint64(begin + k)
+            start = starts[i]
             if start >= 0:
-                length = ends[begin + k] - start
-                keys[k] = key_of(buffer, start, length)
-                slots[k] = np.int64(slot_of(keys[k], length, shift))
-                prefetch(table, 2 * slots[k])
+                length = ends[i] - start
+                key = key_of(buffer, start, length)
+                slot = slot_of(key, length, shift)
+                keys[np.uint64(k)] = key
+                slots[np.uint64(k)] = slot
+                prefetch(table, np.int64(slot + slot))
         for k in range(many):
-            i = begin + k
+            i = np.uint64(begin + k)
             start = starts[i]
             if start < 0:
                 if start == BOUNDARY:
@@ -122,17 +126,18 @@ def look_up(
                 continue
             length = ends[i] - start
             ids[i] = UNKNOWN_TOKEN
-            slot = slots[k]
+            slot = slots[np.uint64(k)]
+            key = keys[np.uint64(k)]
             while True:
-                value = table[2 * slot + 1]
+                value = table[slot + slot + one]
                 if value == EMPTY_SLOT:
                     break
-                if table[2 * slot] == keys[k] and np.int64(value >> np.uint64(32)) == length:
+                if table[slot + slot] == key and np.int64(value >> np.uint64(32)) == length:
                     token = np.int64(value & np.uint64(0xFFFFFFFF))
                     if length <= 8 or same_bytes(buffer, start, pool, pool_starts[token], length):
                         ids[i] = token
                         break
-                slot = (slot + 1) & last
+                slot = (slot + one) & last
 
 
 @kernel
