@@ -130,7 +130,7 @@ def _describe(path: Path) -> InputFile:
 
 
 def byte_chunks(file: InputFile) -> Iterator[bytes]:
-    """The file's (decompressed) bytes, in chunks; sets ``file.digest`` at the end of the first time.
+    """The file's (decompressed) bytes, in chunks; the first time sets ``file.digest`` at the end.
 
     Raises
     ------
