@@ -7,7 +7,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: test lint benchmark clean
+.PHONY: demo test lint benchmark clean
+
+demo: .venv/.installed
+	$(BIN)/textassay demo --out textassay-demo
 
 test: .venv/.test
 	$(BIN)/python -m pytest

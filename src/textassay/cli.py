@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import os
 import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +15,9 @@ import cyclopts
 from cyclopts import App, Parameter
 
 from textassay import __version__
+from textassay.config_file import check_config, config_path
 from textassay.errors import TextassayError, UsageError
+from textassay.streams import fail, open_streams, safe, silence
 
 if TYPE_CHECKING:
     from textassay.assay import Assay
@@ -127,7 +127,7 @@ def _parse_ngrams(text: str) -> tuple[int, ...]:
 @app.command
 def run(
     *systems: Annotated[str, Parameter(name="NAME=GENERATED", required=True)],
-    out: Annotated[Path, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")],
+    out: Annotated[Path, Parameter(help="Folder for the page, the figures and the records.")],
     options: Options = Options(),
 ) -> int:
     """Compare generated texts with human and training text, by every family of measures."""
@@ -139,12 +139,62 @@ def run(
     with writable_folder(out):
         assay = _assay(settings, options, store)
         assay.write(out)
+        _write_report(assay.records, out)
         store.clear()
     _show(assay, options)
-    if not options.quiet:
-        written = f"written: {out / 'results.jsonl'}, {out / 'documents.jsonl.zst'}"
-        print(_safe(written), file=sys.stderr)
+    _say_written(out, options)
     return 0
+
+
+@app.command
+def demo(
+    *,
+    out: Annotated[Path, Parameter(help="Folder for texts, results and the page.")] = Path(
+        "textassay-demo"
+    ),
+    seed: Annotated[int, Parameter(help="Everything random depends on it alone.")] = 0,
+    jobs: Annotated[int | None, Parameter(help="Threads; default: all cores.")] = None,
+    quiet: Annotated[bool, Parameter(negative=(), help="No progress and no table.")] = False,
+) -> int:
+    """Train two n-gram models on Python's documentation, sample them, and assay the samples."""
+    from textassay.demo import make_demo
+    from textassay.writing import writable_folder
+
+    options = Options(seed=seed, jobs=jobs, quiet=quiet)
+    with writable_folder(out):
+        made = make_demo(out / "texts", seed)
+        chosen = replace(options, human=[str(made.human)], train=[str(made.train)])
+        systems = [f"{name}={path}" for name, path in made.systems.items()]
+        assay = _assay(_settings(systems, chosen), chosen, None)
+        assay.write(out)
+        _write_report(assay.records, out)
+    _show(assay, chosen)
+    _say_written(out, chosen)
+    return 0
+
+
+@app.command
+def report(folder: Annotated[Path, Parameter(name="DIR")], /) -> int:
+    """Make the page and the figures anew from the records in a folder."""
+    from textassay.results import read_results
+
+    _write_report(read_results(folder), folder)
+    print(safe(f"written: {folder / 'report.html'}"))
+    return 0
+
+
+def _write_report(records: Sequence[Any], folder: Path) -> None:
+    from textassay.report.figures import make_figures, write_figures
+    from textassay.report.page import write_page
+
+    write_page(records, folder)
+    write_figures(make_figures(records), folder / "figures")
+
+
+def _say_written(out: Path, options: Options) -> None:
+    if not options.quiet:
+        written = f"written: {out / 'report.html'}, {out / 'results.jsonl'} and more in {out}"
+        print(safe(written), file=sys.stderr)
 
 
 @app.command
@@ -189,7 +239,7 @@ def validate(file: Annotated[str, Parameter(name="FILE")], /) -> int:
     from textassay.results import read_results
 
     kinds = Counter(type(record).__struct_config__.tag for record in read_results(file))
-    print(_safe(f"{file}: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())))
+    print(safe(f"{file}: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())))
     return 0
 
 
@@ -220,7 +270,7 @@ def _progress(options: Options) -> Iterator[Any]:
         task = bar.add_task("starting", total=None)
 
         def show(what: str, done: int, total: int | None) -> None:
-            bar.update(task, description=_safe(what), completed=done, total=total)
+            bar.update(task, description=safe(what), completed=done, total=total)
 
         yield show
 
@@ -248,126 +298,43 @@ def _write_tokens(assay: Assay, path: Path) -> None:
             file.write(encode(line))
 
 
-def _config_path(arguments: Sequence[str]) -> str | None:
-    for position, argument in enumerate(arguments):
-        if argument == "--":
-            return None
-        if argument == "--config":
-            if position + 1 == len(arguments):
-                raise UsageError("--config: a file is missing")
-            return arguments[position + 1]
-        if argument.startswith("--config="):
-            return argument.partition("=")[2]
-    return None
-
-
-def _use_config(path: str | None) -> None:
-    app.config = ()
-    if path is None:
-        return
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            found = tomllib.load(file)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: is not TOML: {error}") from None
-    kinds = {field.name: str(field.type) for field in fields(Options) if field.name != "config"}
-    for key, value in found.items():
-        kind = kinds.get(key.replace("-", "_"))
-        if kind is None:
-            raise UsageError(f"{path}: there is no option {key!r}")
-        wanted = next(name for name in _CONFIG_TYPES if name in kind)
-        values = value if wanted == "list" and isinstance(value, list) else [value]
-        if not all(type(v) in _CONFIG_TYPES[wanted] for v in values):
-            raise UsageError(f"{path}: {key} = {value!r}: {_CONFIG_WORDS[wanted]} is needed")
-    app.config = (cyclopts.config.Toml(path, must_exist=True, use_commands_as_keys=False),)
-
-
-_CONFIG_TYPES: dict[str, tuple[type, ...]] = {
-    "list": (str,),
-    "bool": (bool,),
-    "float": (float, int),
-    "int": (int,),
-    "str": (str,),
-}
-_CONFIG_WORDS = {
-    "list": "a list of strings",
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "str": "a string",
-}
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 done, 1 a fault of ours, 2 misuse or bad input.
 
     130 stands for Ctrl-C, 141 for a reader of the output that went away.
     """
-    _open_streams()
+    open_streams()
     # a lone hyphen is a file here, not an option
     given = sys.argv[1:] if arguments is None else arguments
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in given]
     try:
-        _use_config(_config_path(arguments))
+        path = config_path(arguments)
+        if path is not None:
+            kinds = {f.name: str(f.type) for f in fields(Options) if f.name != "config"}
+            check_config(path, kinds)
+            loaded = cyclopts.config.Toml(path, must_exist=True, use_commands_as_keys=False)
+        app.config = () if path is None else (loaded,)
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
         )
         sys.stdout.flush()
         return int(result or 0)
     except cyclopts.CycloptsError as error:
-        return _fail(f"{error}\ntextassay: --help lists commands and options", 2)
+        return fail(f"{error}\ntextassay: --help lists commands and options", 2)
     except TextassayError as error:
-        return _fail(str(error), error.exit_code)
+        return fail(str(error), error.exit_code)
     except MemoryError:
-        return _fail("not enough memory for this input", 2)
+        return fail("not enough memory for this input", 2)
     except KeyboardInterrupt:
-        return _fail("interrupted; the same command goes on where it can", 130)
+        return fail("interrupted; the same command goes on where it can", 130)
     except BrokenPipeError:
-        _silence(sys.stdout)
+        silence(sys.stdout)
         return 128 + getattr(signal, "SIGPIPE", 13)
     except OSError as error:
         if error.filename is not None:
             raise
-        _silence(sys.stdout)
-        return _fail(f"the output cannot be written: {error.strerror or error}", 2)
-
-
-def _open_streams() -> None:
-    """Give closed standard streams a place, and let no encoding stop a message."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _silence(stream: Any) -> None:
-    """Let the flush at exit not complain once more."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _fail(message: str, code: int) -> int:
-    try:
-        for line in message.split("\n"):
-            print(
-                line if line.startswith("textassay:") else f"textassay: {_safe(line)}",
-                file=sys.stderr,
-            )
-    except OSError:
-        _silence(sys.stderr)
-    return code
-
-
-def _safe(message: str) -> str:
-    from textassay.report.terminal import printable
-
-    return printable(message)
+        silence(sys.stdout)
+        return fail(f"the output cannot be written: {error.strerror or error}", 2)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,11 @@ class Series(msgspec.Struct, tag="series", tag_field="kind", kw_only=True):
 
 
 class Example(msgspec.Struct, tag="example", tag_field="kind", kw_only=True):
-    """A passage with its source, a repeated sentence, a novel word."""
+    """A passage with its source, a repeated sentence, a novel word.
+
+    ``spans`` are stretches of ``before + text + after`` as (begin, end, length), characters from 0
+    and the length in tokens of the longest copied passage that covers them.
+    """
 
     measure: str
     system: str
@@ -139,6 +143,7 @@ class Example(msgspec.Struct, tag="example", tag_field="kind", kw_only=True):
     source_before: str | None = None
     source_after: str | None = None
     note: str | None = None
+    spans: list[tuple[int, int, int]] = []
 
 
 class Warn(msgspec.Struct, tag="warning", tag_field="kind", kw_only=True):

@@ -47,7 +47,12 @@ def test_run(command: Run, texts: Path) -> None:
     assert "verdict" in table
     assert "differs" in table
     assert "written:" in err
-    assert sorted(p.name for p in out.iterdir()) == ["documents.jsonl.zst", "results.jsonl"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "documents.jsonl.zst",
+        "figures",
+        "report.html",
+        "results.jsonl",
+    ]
     (header,) = records_of(out, Header)
     assert [(i["role"], i["documents"]) for i in header.inputs] == [
         ("system", 200),

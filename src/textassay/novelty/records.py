@@ -12,7 +12,7 @@ from textassay.corpus.stream import TokenStream
 from textassay.novelty.comparison import Bench, SideReport
 from textassay.novelty.copies import copied_passages, find_sources
 from textassay.novelty.measure import Matches, NoveltyOptions
-from textassay.novelty.scores import SUPERCOPY, TokenScores
+from textassay.novelty.scores import SUPERCOPY, TokenScores, is_judged
 from textassay.novelty.sides import Side, near_duplicates
 from textassay.novelty.tables import document_table, matched_length
 from textassay.results import DocumentSums, Example, Record, Series, Warn, finite, make_signature
@@ -195,6 +195,9 @@ def passage_records(
     supercopies = sum(passage.tokens >= SUPERCOPY for passage in passages)
     listed = passages[: max(options.n_examples, min(supercopies, options.most_supercopies))]
     sources = find_sources(listed, stream, matches.training, corpus.vocabulary)
+    judged = is_judged(corpus)
+    begins, ends = corpus.begins[judged], corpus.ends[judged]
+    cover = scores.cover()
     found: list[Record] = []
     for passage, source in zip(listed, sources, strict=True):
         text = corpus.texts[passage.document]
@@ -208,8 +211,16 @@ def passage_records(
                 system=side.name,
                 document=(shown or corpus).ids[passage.document],
                 text=text[passage.begin : passage.end],
-                before=text[max(0, passage.begin - 120) : passage.begin],
-                after=text[passage.end : passage.end + 120],
+                before=text[max(0, passage.begin - _AROUND) : passage.begin],
+                after=text[passage.end : passage.end + _AROUND],
+                spans=_covered_spans(
+                    slice(scores.offsets[passage.document], scores.offsets[passage.document + 1]),
+                    begins,
+                    ends,
+                    cover,
+                    max(0, passage.begin - _AROUND),
+                    min(len(text), passage.end + _AROUND),
+                ),
                 n_tokens=passage.tokens,
                 n_characters=passage.characters,
                 token=passage.token,
@@ -236,6 +247,29 @@ def passage_records(
             )
         )
     return found
+
+
+_AROUND = 200  # characters of text shown on either side of a passage
+
+
+def _covered_spans(
+    document: slice,
+    begins: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    cover: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> list[tuple[int, int, int]]:
+    """Stretches of the characters first..last of a document by the passage that covers them."""
+    spans: list[tuple[int, int, int]] = []
+    begins, ends, cover = begins[document], ends[document], cover[document]
+    for token in np.flatnonzero((begins >= first) & (ends <= last) & (cover > 0)).tolist():
+        begin, end, length = int(begins[token]), int(ends[token]), int(cover[token])
+        if spans and spans[-1][2] == length and token and cover[token - 1] == length:
+            spans[-1] = (spans[-1][0], end - first, length)
+        else:
+            spans.append((begin - first, end - first, length))
+    return spans
 
 
 def _role_note(role: str) -> str:

@@ -1,0 +1,342 @@
+"""The page: one file without scripts that needs no network, made from records alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from textassay.report.figures import as_svg, draw, make_figures
+from textassay.report.terminal import printable
+from textassay.report.words import answers, definitions, scores_of
+from textassay.results import (
+    Example,
+    Header,
+    Measurement,
+    Record,
+    Series,
+    Warn,
+    parse_signature,
+)
+from textassay.writing import atomic_file
+
+_SHOWN = 6  # passages of a system
+_LONGEST_SHOWN = 1500  # characters of a passage
+_CLASSES = (
+    (1, "c1", "1 to 4"),
+    (5, "c2", "5 to 9"),
+    (10, "c3", "10 to 19"),
+    (20, "c4", "20 to 99"),
+)
+_LONG = (100, "c5", "100 or more")
+
+
+@dataclass
+class TableData:
+    """A table as the template shows it; the first cell of each row is its heading."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+
+
+@dataclass
+class Part:
+    """Some characters of a text, and the class that colours them."""
+
+    text: str
+    name: str
+
+
+def render_page(records: Sequence[Record]) -> str:
+    """The page as HTML. Text in it is escaped, control codes and direction marks are shown.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        As :func:`textassay.results.read_results` gives them.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    folder = files("textassay.report")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    style = (folder / "page.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    macro = environment.from_string(_TABLE)
+
+    def table(data: TableData) -> Markup:
+        return Markup(macro.render(data=data))
+
+    header = next(r for r in records if isinstance(r, Header))
+    measured = [r for r in records if isinstance(r, Measurement)]
+    examples = [r for r in records if isinstance(r, Example) and r.measure.startswith("novelty.")]
+    reference = header.settings.get("train_role") == "reference"
+    systems = [s for s in dict.fromkeys(r.system for r in measured) if s != "human"]
+    return environment.from_string((folder / "page.html").read_text(encoding="utf-8")).render(
+        style=Markup(style),
+        style_hash=f"sha256-{digest}",
+        systems=[_safe(system) for system in systems],
+        created=header.created,
+        warnings=[
+            {"system": _safe(r.system or ""), "message": _safe(r.message)}
+            for r in records
+            if isinstance(r, Warn) and r.code != "passages-left-out"  # said with the passages
+        ],
+        answers=[_safe(answer) for answer in answers(records)],
+        table=table,
+        scores=_scores_table(measured),
+        ngrams=_ngrams_table(records),
+        copying=_copying_table(measured, reference),
+        figures=_figures(records),
+        passages=_passages(examples),
+        passages_title="Also found in the reference text" if reference else "Copied passages",
+        text_name="reference text" if reference else "training text",
+        legend=[(name, label) for _, name, label in (*_CLASSES, _LONG)],
+        left_out=_left_out(examples),
+        definitions=definitions(header, measured),
+        inputs=_inputs_table(header),
+        details=_details_table(measured),
+        command=_safe(header.command),
+    )
+
+
+def write_page(records: Sequence[Record], folder: Path) -> Path:
+    """Write ``report.html``, whole or not at all; returns its path."""
+    path = folder / "report.html"
+    with atomic_file(path) as file:
+        file.write(render_page(records).encode("utf-8", "replace"))
+    return path
+
+
+_TABLE = """<div class="scroll" role="region" tabindex="0" aria-label="{{ data.caption }}"><table>
+<caption>{{ data.caption }}</caption>
+<thead><tr>
+{%- for column in data.columns %}<th scope="col">{{ column }}</th>{% endfor -%}
+</tr></thead>
+<tbody>{% for row in data.rows %}<tr>
+{%- for cell in row %}
+{%- if loop.first %}<th scope="row"><bdi>{{ cell }}</bdi></th>
+{%- else %}<td>{{ cell }}</td>
+{%- endif %}
+{%- endfor -%}
+</tr>
+{% endfor %}</tbody></table></div>"""
+
+
+def _safe(text: str, longest: int = 400) -> str:
+    text = printable(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _passage_text(text: str) -> str:
+    """Control codes and direction marks shown; white space as it is."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
+
+
+def _interval(low: float | None, high: float | None, digits: int = 3) -> str:
+    return "" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def _scores_table(measured: Sequence[Measurement]) -> TableData:
+    compared = any(r.distance is not None for r in measured)
+    columns = ["system", "documents", "tokens", "score", "95 %"]
+    if compared:
+        columns += ["less human", "95 %", "margin", "detectable", "verdict"]
+    data = TableData("Pointwise duplication score, truncated at 5: lower is newer", columns)
+    for whole, r in scores_of(measured):
+        row = [
+            _safe(whole.system),
+            f"{whole.n_documents:,}",
+            f"{whole.n_tokens:,}",
+            _number(whole.value),
+            _interval(whole.value_low, whole.value_high),
+        ]
+        if compared:
+            row += [
+                "" if r.distance is None else f"{r.distance:+.3f}",
+                _interval(r.distance_low, r.distance_high),
+                _number(r.reference),
+                _number(r.detectable),
+                r.verdict or "",
+            ]
+        data.rows.append(row)
+    return data
+
+
+def _ngrams_table(records: Sequence[Record]) -> TableData:
+    series = [r for r in records if isinstance(r, Series)]
+    both = [r for r in series if r.measure == "novelty.by_n.both"]
+    curves = both or [r for r in series if r.measure == "novelty.by_n.context"]
+    columns = [f"n = {x:g}" for x in curves[0].x] if curves else []
+    data = TableData("Share of n-grams that are novel", ["system", *columns])
+    for curve in curves:
+        data.rows.append([_safe(curve.system), *(_number(y, 4) for y in curve.y)])
+    return data
+
+
+def _copying_table(measured: Sequence[Measurement], reference: bool) -> TableData:
+    columns = (
+        ("novelty.longest_copy", "longest (tokens)", 0),
+        ("novelty.supercopied", "tokens in passages of 100 or more", 5),
+        ("novelty.copied50", "characters in passages of 50 or more", 5),
+        ("novelty.mean_suffix", "mean suffix", 3),
+        ("novelty.creativity", "creativity", 4),
+    )
+    caption = "Also found in the reference text" if reference else "Copied from the training text"
+    data = TableData(caption, ["system", *(name for _, name, _ in columns)])
+    found: dict[str, dict[str, Measurement]] = {}
+    for r in measured:
+        parts = parse_signature(r.signature)
+        if parts.get("source") == "training" and not {"len", "norm"} & parts.keys():
+            found.setdefault(r.system, {})[r.measure] = r
+    for system, by_measure in found.items():
+        if "novelty.longest_copy" in by_measure:
+            cells = [
+                _number(by_measure[m].value if m in by_measure else None, digits)
+                for m, _, digits in columns
+            ]
+            data.rows.append([_safe(system), *cells])
+    return data
+
+
+def _figures(records: Sequence[Record]) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    for figure in make_figures(records):
+        header, *rows = ([str(cell) for cell in row] for row in figure.rows())
+        data = TableData(figure.title, header)
+        for system, x, *numbers in rows:
+            values = ["" if n == "None" else f"{float(n):.4f}" for n in numbers]
+            data.rows.append([system, x, *values])
+        found.append(
+            {
+                "title": figure.title,
+                "description": figure.description,
+                "light": _data_address(as_svg(draw(figure))),
+                "dark": _data_address(as_svg(draw(figure, dark=True))),
+                "width": 720,
+                "height": 440,
+                "data": data,
+            }
+        )
+    return found
+
+
+def _data_address(svg: bytes) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+
+
+def _class_of(length: int) -> str:
+    if length >= _LONG[0]:
+        return _LONG[1]
+    return next((name for least, name, _ in reversed(_CLASSES) if length >= least), "")
+
+
+def _parts(example: Example) -> list[Part]:
+    """The text around and in a passage, cut to a length that can be read, in coloured parts."""
+    text = example.before + example.text + example.after
+    last = len(example.before) + min(len(example.text), _LONGEST_SHOWN) + len(example.after)
+    parts: list[Part] = []
+    at = 0
+    for begin, end, length in example.spans:
+        if begin >= last:
+            break
+        if begin > at:
+            parts.append(Part(_passage_text(text[at:begin]), ""))
+        parts.append(Part(_passage_text(text[begin : min(end, last)]), _class_of(length)))
+        at = min(end, last)
+    parts.append(Part(_passage_text(text[at:last]) + ("…" if last < len(text) else ""), ""))
+    return parts
+
+
+def _passages(examples: Sequence[Example]) -> list[tuple[str, list[dict[str, object]]]]:
+    by_system: dict[str, list[dict[str, object]]] = {}
+    for example in examples:
+        shown = by_system.setdefault(_safe(example.system), [])
+        if len(shown) < _SHOWN:
+            shown.append(_passage(example))
+    return list(by_system.items())
+
+
+def _passage(example: Example) -> dict[str, object]:
+    times = "once" if example.count == 1 else f"{example.count or 0:,} times"
+    byte = "" if example.source_byte is None else f", byte {example.source_byte:,}"
+    note = f" ({example.note})" if example.note and example.note.startswith("near") else ""
+    text = example.source_text
+    return {
+        "heading": f"Document {_safe(example.document, 60)}, {example.n_tokens:,} tokens, "
+        f"found {times}{note}",
+        "parts": _parts(example),
+        "source_before": _passage_text(example.source_before or ""),
+        "source_text": "(standard input cannot be read once more)"
+        if text is None
+        else _passage_text(text[:_LONGEST_SHOWN]) + ("…" if len(text) > _LONGEST_SHOWN else ""),
+        "source_after": _passage_text(example.source_after or ""),
+        "source": f"{_safe(example.source_file or '')}, document {example.source_document}, "
+        f"token {example.source_token}{byte}",
+    }
+
+
+def _left_out(examples: Sequence[Example]) -> str:
+    systems = dict.fromkeys(example.system for example in examples)
+    more = sum(max(0, sum(e.system == s for e in examples) - _SHOWN) for s in systems)
+    return f"{more:,} more passages stand in results.jsonl." if more else ""
+
+
+def _inputs_table(header: Header) -> TableData:
+    data = TableData(
+        "Files, as they lie on disk", ["file", "role", "system", "documents", "tokens", "SHA-256"]
+    )
+    for entry in header.inputs:
+        counts = [
+            f"{entry[k]:,}" if entry.get(k) is not None else "" for k in ("documents", "tokens")
+        ]
+        data.rows.append(
+            [
+                _safe(str(entry.get("file", ""))),
+                str(entry.get("role", "")),
+                _safe(str(entry.get("system") or "")),
+                *counts,
+                str(entry.get("sha256") or "")[:16],
+            ]
+        )
+    return data
+
+
+def _details_table(measured: Sequence[Measurement]) -> TableData:
+    columns = ["measure", "system", "value", "95 %", "human", "less human", "95 %", "floor"]
+    columns += ["margin", "p", "p adjusted", "family", "verdict", "signature"]
+    data = TableData("All measurements", columns)
+    for r in measured:
+        p, adjusted = (
+            "" if value is None else f"{value:.4f}{'*' * ((value <= 0.05) + (value <= 0.005))}"
+            for value in (r.p_value, r.p_adjusted)
+        )
+        data.rows.append(
+            [
+                r.measure,
+                _safe(r.system),
+                _number(r.value, 5),
+                _interval(r.value_low, r.value_high, 4),
+                _number(r.human, 5),
+                _number(r.distance, 5),
+                _interval(r.distance_low, r.distance_high, 4),
+                _number(r.floor, 5),
+                _number(r.reference, 5),
+                p,
+                adjusted,
+                r.family or "",
+                r.verdict or "",
+                _safe(r.signature),
+            ]
+        )
+    return data
