@@ -62,6 +62,16 @@ def text_warnings(corpora: Mapping[str, Corpus], samples: Mapping[str, str]) -> 
                     "for case and punctuation",
                 )
             )
+        near = checks.near_duplicates(corpus)
+        if near >= 0.01 * len(corpus) and near > max(1, repeated):
+            found.append(
+                Warn(
+                    code="near-duplicates",
+                    system=name,
+                    message=f"{near:,} of {len(corpus):,} documents share at least 80 % of their "
+                    "trigrams with an earlier one",
+                )
+            )
     for mark, how in checks.preprocessing_differences(looked_at):
         found.append(
             Warn(

@@ -307,6 +307,7 @@ class KneserNey:
             running=np.empty(pairs),
             own=np.empty(contexts),
             shorter=np.empty(contexts),
+            first_other=np.empty(contexts, np.int64),
         )
 
     def save(self, folder: Path) -> None:

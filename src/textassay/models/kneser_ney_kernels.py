@@ -160,6 +160,13 @@ class Cut(NamedTuple):
     running: Any  # float64[P]: sums of probability ** exponent in this order, within the context
     own: Any  # float64[C]: sum over the context's symbols
     shorter: Any  # float64[C]: the same with the probabilities of the next shorter history
+    first_other: Any  # int64[C]: first of the next shorter history's list that is not in this one
+
+
+@kernel
+def _stands_behind(tree: Any, context: int, symbol: int) -> bool:
+    begin, end = tree.first_pair[context], tree.first_pair[context + 1]
+    return _find(tree.pair_symbols, begin, end, symbol) >= 0
 
 
 @kernel
@@ -197,13 +204,17 @@ def _prepare(tree: Any, cut: Any, path: Any, depth: int) -> None:
             cut.running[begin + j] = running
         cut.own[context] = running
         cut.shorter[context] = shorter
+        if k > 0:
+            parent = path[k - 1]
+            other, last = tree.first_pair[parent], tree.first_pair[parent + 1]
+            if last - other == end - begin:  # the same symbols
+                other = last
+            while other < last and _stands_behind(
+                tree, context, tree.pair_symbols[cut.order[other]]
+            ):
+                other += 1
+            cut.first_other[context] = other
         cut.ready[context] = 1
-
-
-@kernel
-def _stands_behind(tree: Any, context: int, symbol: int) -> bool:
-    begin, end = tree.first_pair[context], tree.first_pair[context + 1]
-    return _find(tree.pair_symbols, begin, end, symbol) >= 0
 
 
 @kernel
@@ -280,7 +291,7 @@ def _list_best(
     """The most probable symbols, up to `top_k` of them or until their mass reaches `limit`."""
     at = np.empty(depth, np.int64)
     for k in range(depth):
-        at[k] = tree.first_pair[path[k]]
+        at[k] = tree.first_pair[path[k]] if k + 1 == depth else cut.first_other[path[k + 1]]
     most = cut.top_k if cut.top_k > 0 else chosen.size
     taken = 0
     mass = 0.0

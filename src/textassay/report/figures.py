@@ -191,6 +191,7 @@ def write_figures(figures: Sequence[Figure], folder: Path) -> None:
         waiting = iter(files)
         for figure in figures:
             drawing = draw(figure)
+            drawing.patch.set(alpha=1, facecolor="white")  # a file is seen on any ground
             next(waiting).write(as_svg(drawing))
             drawing.savefig(next(waiting), format="pdf", metadata={"CreationDate": None})
             table = io.StringIO(newline="")
