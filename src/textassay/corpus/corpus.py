@@ -69,11 +69,6 @@ class Corpus:
         """Judged tokens of each document, int64[D]."""
         return np.diff(self.offsets) - self.prompt_lengths.astype(np.int64)
 
-    @property
-    def has_prompts(self) -> bool:
-        """Whether any document has a prompt."""
-        return bool(self.prompt_lengths.any())
-
     @classmethod
     def from_documents(
         cls,

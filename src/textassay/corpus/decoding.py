@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Literal
 
 from textassay.errors import InputError
 
-Errors = Literal["strict", "replace"]
 NORMALIZATIONS = ("nfc", "nfkc", "casefold")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 

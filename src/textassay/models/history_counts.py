@@ -55,11 +55,6 @@ class HistoryCounts:
     pair_symbols: NDArray[np.int32]
     pair_counts: NDArray[np.int64]
 
-    def level_of_pairs(self) -> NDArray[np.int64]:
-        """Length of the history of each pair, int64[P]."""
-        ends = self.first_pair[self.levels[1:]]
-        return np.searchsorted(ends, np.arange(self.pair_symbols.size), side="right")
-
 
 def count_histories(
     histories: NDArray[np.integer],

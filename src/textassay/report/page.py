@@ -11,7 +11,7 @@ from pathlib import Path
 
 from textassay.report.figures import as_svg, draw, make_figures
 from textassay.report.terminal import printable
-from textassay.report.words import answers, definitions, scores_of
+from textassay.report.words import COPYING, answers, definitions, scores_of
 from textassay.results import (
     Example,
     Header,
@@ -185,15 +185,8 @@ def _ngrams_table(records: Sequence[Record]) -> TableData:
 
 
 def _copying_table(measured: Sequence[Measurement], reference: bool) -> TableData:
-    columns = (
-        ("novelty.longest_copy", "longest (tokens)", 0),
-        ("novelty.supercopied", "tokens in passages of 100 or more", 5),
-        ("novelty.copied50", "characters in passages of 50 or more", 5),
-        ("novelty.mean_suffix", "mean suffix", 3),
-        ("novelty.creativity", "creativity", 4),
-    )
     caption = "Also found in the reference text" if reference else "Copied from the training text"
-    data = TableData(caption, ["system", *(name for _, name, _ in columns)])
+    data = TableData(caption, ["system", *(name for _, name, _ in COPYING)])
     found: dict[str, dict[str, Measurement]] = {}
     for r in measured:
         parts = parse_signature(r.signature)
@@ -203,7 +196,7 @@ def _copying_table(measured: Sequence[Measurement], reference: bool) -> TableDat
         if "novelty.longest_copy" in by_measure:
             cells = [
                 _number(by_measure[m].value if m in by_measure else None, digits)
-                for m, _, digits in columns
+                for m, _, digits in COPYING
             ]
             data.rows.append([_safe(system), *cells])
     return data

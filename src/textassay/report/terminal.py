@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textassay.report.words import COPYING
 from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
 
 if TYPE_CHECKING:
@@ -17,13 +18,6 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
 )
 _SHOWN_PASSAGES = 3
-_COPYING = (
-    ("novelty.longest_copy", "longest copy", 0),
-    ("novelty.supercopied", "tokens in copies >= 100", 5),
-    ("novelty.copied50", "characters in copies >= 50", 5),
-    ("novelty.mean_suffix", "mean suffix", 3),
-    ("novelty.creativity", "creativity", 4),
-)
 _LONGEST_SHOWN = 300
 
 
@@ -204,10 +198,10 @@ def _print_copying(
     reference = header is not None and header.settings.get("train_role") == "reference"
     exact = "Also found in the reference text" if reference else "Copying from the training text"
     for title, mark, columns in (
-        (exact, "", _COPYING),
-        ("The same but for case and punctuation", "~", _COPYING[:3]),
+        (exact, "", COPYING),
+        ("The same but for case and punctuation", "~", COPYING[:3]),
     ):
-        if not any((f"{_COPYING[0][0]}{mark}", "training", "") in f for f in by_system.values()):
+        if not any((f"{COPYING[0][0]}{mark}", "training", "") in f for f in by_system.values()):
             continue
         _print_title(title, console)
         table = _table([name for _, name, _ in columns])

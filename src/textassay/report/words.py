@@ -6,6 +6,15 @@ from collections.abc import Sequence
 
 from textassay.results import Header, Measurement, Record, parse_signature
 
+# Measures of copying: name, heading, digits.
+COPYING = (
+    ("novelty.longest_copy", "longest copy", 0),
+    ("novelty.supercopied", "tokens in copies >= 100", 5),
+    ("novelty.copied50", "characters in copies >= 50", 5),
+    ("novelty.mean_suffix", "mean suffix", 3),
+    ("novelty.creativity", "creativity", 4),
+)
+
 
 def scores_of(measured: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
     """For each system its pointwise score on whole documents, and the record with the verdict.

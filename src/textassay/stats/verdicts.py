@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 Verdict = Literal["within human variation", "differs", "undecided"]
-VERDICTS: tuple[Verdict, ...] = ("within human variation", "differs", "undecided")
 
 # Standard errors from the margin at which the interval's near end is beyond it 4 times in 5.
 _POWER = 1.959964 + 0.841621
