@@ -88,3 +88,50 @@ def two_subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
             other = u + _below(stream, u, units - u)
             order[u], order[other] = order[other], order[u]
             weights[r, order[u]] = 1 if u < chosen else -1
+
+
+@kernel
+def partition_sums(values: Any, chosen: int, key: Any, first: int, sums: Any) -> None:
+    """Sums of values, and of their squares, over `chosen` of them, for each row of `sums`."""
+    order = values.copy()
+    size = values.size
+    for r in range(sums.shape[0]):
+        stream = stream_of(key, first + r)
+        total, squares = 0.0, 0.0
+        for i in range(chosen):
+            # the order that the row before left is as good as any to draw from
+            other = i + _below(stream, i, size - i)
+            value = order[other]
+            order[other] = order[i]
+            order[i] = value
+            total += value
+            squares += value * value
+        sums[r, 0] = total
+        sums[r, 1] = squares
+
+
+@kernel
+def partition_distances(last_of_value: Any, chosen: int, key: Any, first: int, out: Any) -> None:
+    """KS distances of random partitions of sorted values.
+
+    `last_of_value` says at which places the next value is another; steps are only compared there.
+    """
+    size = last_of_value.size
+    order = np.arange(size)
+    mine = np.zeros(size, np.bool_)
+    up, down = 1.0 / chosen, 1.0 / (size - chosen)
+    for r in range(out.size):
+        stream = stream_of(key, first + r)
+        for i in range(chosen):
+            other = i + _below(stream, i, size - i)
+            place = order[other]
+            order[other] = order[i]
+            order[i] = place
+            mine[place] = True
+        difference, largest = 0.0, 0.0
+        for place in range(size):
+            difference += up if mine[place] else -down
+            mine[place] = False
+            if last_of_value[place]:
+                largest = max(largest, abs(difference))
+        out[r] = largest
