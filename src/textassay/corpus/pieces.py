@@ -58,6 +58,12 @@ class RawPiece:
     splits: list[Split] | None = field(default=None, repr=False)
 
     @property
+    def flags(self) -> int:
+        """The four truths about it as bits."""
+        truths = (self.anchored, self.inside, self.mid_line, self.ends_file)
+        return sum(truth << bit for bit, truth in enumerate(truths))
+
+    @property
     def size(self) -> int:
         """Bytes of text (for ready ids: tokens and document ends)."""
         return size_of(self.content)

@@ -6,6 +6,7 @@ token ids in any other.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,41 @@ class TokenStream:
                 raise InputError("holds no text", file=file.name)
             previous.ends_file = True
             yield previous
+
+    @property
+    def has_random_access(self) -> bool:
+        """Whether pieces can be read by their place: files of plain text that are not packed."""
+        return (
+            self.reading.split_on is None
+            and not self.tokenizer.reads_ids
+            and all(
+                file.format == "text" and file.compression is None and os.path.isfile(file.name)
+                for file in self.files
+            )
+        )
+
+    def piece_at(
+        self, number: int, file: int, base: int, file_byte: int, size: int, flags: int
+    ) -> RawPiece:
+        """One piece again, of a stream with random access.
+
+        Raises
+        ------
+        InputError
+            If the file can no longer be read.
+        """
+        try:
+            with open(self.files[file].name, "rb") as text:
+                text.seek(file_byte)
+                content = text.read(size)
+        except OSError as error:
+            raise InputError(
+                f"cannot be read again: {error.strerror}", file=self.files[file].name
+            ) from None
+        anchored, inside, mid_line, ends_file = (bool(flags >> bit & 1) for bit in range(4))
+        return RawPiece(
+            number, file, base, file_byte, anchored, content, inside, mid_line, ends_file
+        )
 
     @property
     def _stretch(self) -> int:

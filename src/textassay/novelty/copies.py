@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,8 +141,9 @@ def find_sources(
         wanted[last_piece].append(number)
         reach = max(reach, _pieces_spanned(training, last_piece, passages[number].tokens))
     window: deque[_OpenedPiece] = deque(maxlen=reach)
-    for piece in stream.pieces():
-        if window and window[-1].piece.file != piece.file:
+    for piece in _pieces_again(stream, training, set(wanted), reach):
+        before = window[-1].piece if window else None
+        if before and (before.file != piece.file or before.number + 1 != piece.number):
             window.clear()
         window.append(_OpenedPiece(piece, stream, vocabulary))
         for number in wanted.pop(piece.number, ()):
@@ -149,6 +151,21 @@ def find_sources(
         if not wanted:
             break
     return found
+
+
+def _pieces_again(
+    stream: TokenStream, training: TrainingPass, wanted: set[int], reach: int
+) -> Iterator[RawPiece]:
+    """At least the wanted pieces and those before each that a passage may reach into."""
+    if not stream.has_random_access:
+        yield from stream.pieces()
+        return
+    needed = sorted({p for last in wanted for p in range(max(0, last - reach + 1), last + 1)})
+    for number in needed:
+        facts = training.pieces[number]
+        yield stream.piece_at(
+            number, facts.file, facts.base, facts.file_byte, facts.size, facts.flags
+        )
 
 
 def _pieces_spanned(training: TrainingPass, piece: int, tokens: int) -> int:

@@ -38,6 +38,9 @@ class PieceFacts(NamedTuple):
     documents: int
     tokens: int
     tail: int  # tokens behind the last document end
+    file_byte: int
+    size: int  # these three say where to read it again
+    flags: int
 
 
 class Settled(NamedTuple):
@@ -326,7 +329,16 @@ class _Walk:
         size = encoded.ids.size
         tail = size - (int(ends[-1]) + 1) if ends.size else size
         training.pieces.append(
-            PieceFacts(piece.base, piece.file, ends.size, size - ends.size, tail)
+            PieceFacts(
+                piece.base,
+                piece.file,
+                ends.size,
+                size - ends.size,
+                tail,
+                piece.file_byte,
+                piece.size,
+                piece.flags,
+            )
         )
         training.last_bytes = piece.base + piece.size
 
