@@ -52,7 +52,7 @@ class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=T
     human : float or None
         The same of the human text.
     distance, distance_low, distance_high : float or None
-        System less human (for distances between distributions: the distance), with interval.
+        System minus human (for distances between distributions: the distance), with interval.
     floor : float or None
         Mean distance if system and human documents were drawn from one population.
     reference : float or None
@@ -70,7 +70,8 @@ class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=T
         ``higher``, ``lower``, ``human`` or ``none``: which way is better.
     size : int or None
         Documents a side at which distances are compared.
-    n_documents, n_tokens : int
+    n_documents, n_tokens, n_units : int
+        Units are what is resampled: documents, prompts or sources.
     resampling_unit : str
     warnings : list of str
     signature : str
@@ -98,6 +99,7 @@ class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=T
     size: int | None = None
     n_documents: int = 0
     n_tokens: int = 0
+    n_units: int = 0
     resampling_unit: str = "document"
     warnings: list[str] = []
     signature: str = ""

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 from tests.conftest import EXAMPLES
 from textassay.errors import UsageError
+from textassay.stats.events import value_interval
 from textassay.stats.multiplicity import benjamini_hochberg, holm, max_t
-from textassay.stats.ratios import (
-    RatioSums,
-    bootstrap_ratios,
-    compare_ratios,
-    human_margin,
-    value_interval,
-)
+from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
+from textassay.stats.ratios import compare_ratios, human_margin
 from textassay.stats.resampling import (
     bootstrap_sums,
     signed_sums,
@@ -282,11 +278,11 @@ def test_few_events_differ_only_if_they_must() -> None:
     assert found.pvalue[0] > 0.2
     # the upper limit of none in 200, and of 5 in 1,000 (Garwood 1936)
     drawn = bootstrap_ratios(human, 99, np.random.default_rng(2))
-    low, high, sparse = value_interval(human, drawn, bounds)
+    low, high, sparse = value_interval(human, drawn, bounds, np.ones(1))
     assert sparse[0]
     assert (low[0], high[0]) == (0.0, pytest.approx(3.689 / 200, abs=1e-5))
     drawn = bootstrap_ratios(system, 99, np.random.default_rng(2))
-    low, high, _ = value_interval(system, drawn, bounds)
+    low, high, _ = value_interval(system, drawn, bounds, np.ones(1))
     assert (low[0], high[0]) == pytest.approx((1.623 / 1000, 11.668 / 1000), abs=1e-5)
     many = means((np.arange(1000) < 300).astype(float))
     rng = np.random.default_rng(1)
@@ -306,7 +302,46 @@ def test_coverage_where_events_are_few() -> None:
         )
         covered += bool(found.low[0] <= 0 <= found.high[0])
         drawn = bootstrap_ratios(sides[0], 199, np.random.default_rng(run))
-        low, high, _ = value_interval(sides[0], drawn, bounds)
+        low, high, _ = value_interval(sides[0], drawn, bounds, np.ones(1))
         value_covered += bool(low[0] <= 0.01 <= high[0])
     assert covered >= 0.92 * 150
     assert value_covered >= 0.92 * 150
+
+
+def test_one_event_is_no_evidence_whatever_the_lengths() -> None:
+    """Documents of 13 words against 12; one human document repeats one bigram."""
+    rng = np.random.default_rng(30)
+    for seed in range(5):
+        sides = []
+        for events, low in ((0, 12), (1, 11)):
+            lengths = rng.integers(low, low + 3, 150).astype(float)
+            numerators = lengths.copy()
+            numerators[:events] -= 1
+            sides.append(
+                RatioSums(
+                    numerators[:, None], lengths[:, None], [str(i) for i in range(lengths.size)]
+                )
+            )
+        found = compare_ratios(
+            *sides,
+            n_resamples=499,
+            rng=np.random.default_rng(seed),
+            bounds=np.array([[0.0], [1.0]]),
+        )
+        assert found.sparse[0]
+        assert found.pvalue[0] > 0.4
+        assert found.pvalue_joint[0] > 0.4
+        assert found.low[0] < 0 < found.high[0]
+
+
+def test_none_against_many_differ_clearly() -> None:
+    """No new word in 300 documents against 1 in 30 words: the interval is that of such words."""
+    rng = np.random.default_rng(31)
+    tokens = np.full(300, 90.0)
+    none = RatioSums(np.zeros((300, 1)), tokens[:, None], [str(i) for i in range(300)])
+    new = rng.binomial(90, 1 / 30, 300).astype(float)
+    many = RatioSums(new[:, None], tokens[:, None], none.keys)
+    found = compare_ratios(none, many, n_resamples=499, rng=rng, bounds=np.array([[0.0], [1.0]]))
+    assert found.sparse[0]
+    assert found.high[0] < -0.02
+    assert found.pvalue[0] < 1e-6

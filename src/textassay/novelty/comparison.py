@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,9 @@ from textassay.novelty.scores import position_means
 from textassay.novelty.sides import Side
 from textassay.novelty.tables import Column
 from textassay.results import Measurement, Record, Series, finite, make_signature
-from textassay.stats.ratios import (
-    RatioComparison,
-    RatioSums,
-    bootstrap_ratios,
-    compare_ratios,
-    human_margin,
-    value_interval,
-)
+from textassay.stats.events import typical_deviations, value_interval
+from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
+from textassay.stats.ratios import RatioComparison, compare_ratios, human_margin
 from textassay.stats.setting import Setting
 from textassay.stats.verdicts import detectable_difference, verdict
 
@@ -35,8 +30,6 @@ class Measured:
     columns: list[Column]
     sums: RatioSums
     resampled: Array
-    low: Array
-    high: Array
     documents: int
     tokens: int
 
@@ -45,13 +38,24 @@ class Measured:
         """Smallest and largest possible values, float64[2, K]."""
         return np.array([column.bounds for column in self.columns]).T
 
+    @property
+    def least(self) -> Array:
+        """Smallest deviations of a unit, float64[K]."""
+        return np.array([float(column.event) for column in self.columns])
+
+    @property
+    def content(self) -> int:
+        """A checksum of the sums, which names the side's random streams."""
+        sums = (self.sums.numerators, self.sums.denominators)
+        return zlib.crc32(b"".join(np.ascontiguousarray(part).tobytes() for part in sums))
+
 
 @dataclass(eq=False)
 class Bench:
     """Where sides are measured and compared, each thing once.
 
-    Random streams are named after what they are for, so that a system's numbers do not depend on
-    which other systems are there.
+    Random streams are named after what they are for and what is in a text, so that a system's
+    numbers depend neither on its name nor on which other systems are there.
     """
 
     human: Side | None
@@ -80,13 +84,21 @@ class Bench:
                 units = [unit for unit, keep in zip(units, kept, strict=True) if keep]
                 lengths = np.full(int(kept.sum()), cut)
             sums = RatioSums.from_documents(table.numerators, table.denominators, units)
-            drawn = bootstrap_ratios(sums, self.n_resamples, self.rng("bootstrap", side.name, cut))
-            bounds = np.array([column.bounds for column in table.columns]).T
-            low, high, _ = value_interval(sums, drawn, bounds)
-            self._measured[side.name, cut] = Measured(
-                table.columns, sums, drawn, low, high, lengths.size, int(lengths.sum())
-            )
+            measured = Measured(table.columns, sums, np.empty(0), lengths.size, int(lengths.sum()))
+            rng = self.rng("bootstrap", measured.content)
+            drawn = bootstrap_ratios(sums, self.n_resamples, rng)
+            self._measured[side.name, cut] = replace(measured, resampled=drawn)
         return self._measured[side.name, cut]
+
+    def intervals(self, side: Side, cut: int | None) -> tuple[Array, Array]:
+        """The 95 % intervals of a side's measures."""
+        mine = self.measured(side, cut)
+        sides = [mine.sums]
+        if self.human is not None and not side.is_human:
+            sides.append(self.measured(self.human, cut).sums)
+        typical = typical_deviations(sides, mine.least)
+        low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical)
+        return low, high
 
     def margin(self, size: int, cut: int | None) -> Array:
         """Distances up to it are seen between sets of `size` human units."""
@@ -94,7 +106,7 @@ class Bench:
             raise ValueError("there is no human text")
         if (size, cut) not in self._margins:
             sums = self.measured(self.human, cut).sums
-            rng = self.rng("margin", size, cut)
+            rng = self.rng("margin", size, self.measured(self.human, cut).content)
             self._margins[size, cut] = human_margin(sums, size, self.n_resamples, rng)
         return self._margins[size, cut]
 
@@ -131,12 +143,13 @@ class SideReport:
             mine.sums,
             theirs.sums.select(mine.sums.keys) if paired else theirs.sums,
             n_resamples=bench.n_resamples,
-            rng=bench.rng("permutation", self.side.name, cut),
+            rng=bench.rng("permutation", mine.content, theirs.content),
             paired=paired,
             # the curve over n: the first columns, which count both sources if there are two
             joint=slice(0, len(bench.options.ngrams)),
             bounds=mine.bounds,
             resampled=(mine.resampled, theirs.resampled),
+            least=mine.least,
         )
 
     def _signature(self, column: Column, cut: int | None) -> str:
@@ -163,18 +176,20 @@ class SideReport:
         mine = bench.measured(self.side, cut)
         theirs = bench.measured(bench.human, cut) if comparison and bench.human else None
         values = mine.sums.values
+        low, high = bench.intervals(self.side, cut)
         found: list[Record] = []
         for k, column in enumerate(mine.columns):
             record = Measurement(
                 measure=column.measure,
                 system=self.side.name,
                 value=finite(values[k]),
-                value_low=finite(mine.low[k]),
-                value_high=finite(mine.high[k]),
+                value_low=finite(low[k]),
+                value_high=finite(high[k]),
                 unit=column.unit,
                 direction=column.direction,
                 n_documents=mine.documents,
                 n_tokens=mine.tokens,
+                n_units=len(mine.sums),
                 resampling_unit=bench.setting.unit,
                 signature=self._signature(column, cut),
             )
@@ -207,6 +222,10 @@ class SideReport:
             record.family = "novelty by n, step-down max-T"
         how = "sign flips of paired" if comparison.paired else "studentized permutation of"
         record.test = f"{how} {record.resampling_unit}s, {bench.n_resamples} resamples"
+        if comparison.sparse[k]:
+            record.test = f"exact binomial of {record.resampling_unit}s with events"
+            if record.family:
+                record.family = "novelty by n, Bonferroni"
         margin = float(bench.margin(size, cut)[k])
         if comparison.sparse[k]:
             record.warnings.append("few-events")
@@ -243,6 +262,7 @@ class SideReport:
         """Novelty by n (Figures 1 and 15), and scores by position (Figure 14)."""
         found: list[Record] = []
         values = self.whole.sums.values
+        lows, highs = self.bench.intervals(self.side, None)
         ngrams = self.bench.options.ngrams
         for source in dict.fromkeys(column.source for column in self.whole.columns):
             at = [
@@ -258,8 +278,8 @@ class SideReport:
                     y_label="share of n-grams that are novel",
                     x=[float(n) for n in ngrams],
                     y=[finite(values[k]) for k in at],
-                    y_low=[finite(self.whole.low[k]) for k in at],
-                    y_high=[finite(self.whole.high[k]) for k in at],
+                    y_low=[finite(lows[k]) for k in at],
+                    y_high=[finite(highs[k]) for k in at],
                     band="95 % for each n",
                     signature=self._signature(self.whole.columns[at[0]], None),
                 )
@@ -272,7 +292,7 @@ class SideReport:
                     measure="novelty.by_n.distance",
                     system=self.side.name,
                     x_label="n",
-                    y_label="novelty less that of human text",
+                    y_label="novelty minus that of human text",
                     x=[float(n) for n in ngrams],
                     y=[finite(comparison.distance[k]) for k in at],
                     y_low=[finite(comparison.distance[k] - comparison.band[k]) for k in at],

@@ -32,6 +32,7 @@ class Column:
     unit: str
     direction: str = "human"
     bounds: tuple[float, float] = (0.0, 1.0)
+    event: float = 1.0  # the smallest deviation of a document: one item, or one passage
 
     @property
     def key(self) -> str:
@@ -99,13 +100,19 @@ def document_table(
     if scores.has_training:
         cover = scores.cover()
         add(
-            Column("novelty.supercopied", "training", "share of tokens", "lower"),
+            Column("novelty.supercopied", "training", "share of tokens", "lower", event=SUPERCOPY),
             sum_documents(cover >= SUPERCOPY, scores.offsets),
             tokens,
         )
         if corpus is not None:
             add(
-                Column("novelty.copied50", "training", "share of characters", "lower"),
+                Column(
+                    "novelty.copied50",
+                    "training",
+                    "share of characters",
+                    "lower",
+                    event=COPIED_CHARACTERS,
+                ),
                 *_copied_characters(scores, corpus),
             )
         lengths = np.array(CREATIVITY_LENGTHS)

@@ -1,8 +1,6 @@
-"""Ratios of sums over documents: their intervals, differences and tests.
+"""Differences of ratios: their intervals, tests and margins.
 
-A mean over documents, a share of tokens, a rate of n-grams are all a sum of one number over
-documents divided by a sum of another. Many such measures of one text are handled at once, so that
-curves get a joint band.
+Many measures of two texts are compared at once, so that curves get a joint band.
 """
 
 from __future__ import annotations
@@ -13,144 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import UsageError
+from textassay.stats.events import event_pvalue, typical_deviations, value_interval
 from textassay.stats.multiplicity import max_t
-from textassay.stats.resampling import (
-    bootstrap_sums,
-    signed_sums,
-    subset_sums,
-    sums_by_unit,
-)
-
-Array = NDArray[np.float64]
-FEW_UNITS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class RatioSums:
-    """Numerators and denominators of K measures for U independent units.
-
-    Attributes
-    ----------
-    numerators, denominators : float64[U, K]
-    keys : list of str
-        Names of the units; units of two sides are paired where the names agree.
-    """
-
-    numerators: Array
-    denominators: Array
-    keys: list[str]
-
-    @classmethod
-    def from_documents(cls, numerators: Array, denominators: Array, units: list[str]) -> RatioSums:
-        """Add documents up over their units, in order of first appearance."""
-        keys = list(dict.fromkeys(units))
-        number = {key: position for position, key in enumerate(keys)}
-        index = np.array([number[unit] for unit in units], np.int64)
-        if not keys:
-            raise UsageError("there are no documents to measure")
-        return cls(sums_by_unit(numerators, index), sums_by_unit(denominators, index), keys)
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @property
-    def values(self) -> Array:
-        """The K measures; NaN where the denominator is 0."""
-        return _ratio(self.numerators.sum(axis=0), self.denominators.sum(axis=0))
-
-    def select(self, keys: list[str]) -> RatioSums:
-        """The units of these names, in this order."""
-        number = {key: position for position, key in enumerate(self.keys)}
-        index = [number[key] for key in keys]
-        return RatioSums(self.numerators[index], self.denominators[index], list(keys))
-
-
-def _ratio(numerators: Array, denominators: Array) -> Array:
-    out = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
-    np.divide(numerators, denominators, out=out, where=denominators > 0)
-    return out
-
-
-def bootstrap_ratios(sums: RatioSums, n_resamples: int, rng: np.random.Generator) -> Array:
-    """The measures of resampled units, float64[n_resamples, K]."""
-    k = sums.numerators.shape[1]
-    both = bootstrap_sums(np.hstack([sums.numerators, sums.denominators]), n_resamples, rng)
-    return _ratio(both[:, :k], both[:, k:])
-
-
-def interval(resampled: Array, level: float = 0.95) -> tuple[Array, Array]:
-    """Percentile interval of each column; NaN where no resample gave a number."""
-    tail = (1 - level) / 2
-    if np.isnan(resampled).any():
-        defined = ~np.isnan(resampled)
-        low, high = np.full(resampled.shape[1], np.nan), np.full(resampled.shape[1], np.nan)
-        for column in np.flatnonzero(defined.any(axis=0)):
-            numbers = resampled[defined[:, column], column]
-            low[column], high[column] = np.quantile(numbers, [tail, 1 - tail])
-        return low, high
-    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
-    return low, high
-
-
-def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
-    """For each measure, the ratio that units usually have, and how many units have another.
-
-    Where nearly all units are alike (no copy at all; every n-gram new), a sample says little of
-    how often the others come, and resampling it says less: a sample without any has no spread.
-    """
-    ratios = _ratio(sums.numerators, sums.denominators)
-    usual = np.full(ratios.shape[1], np.nan)
-    for column in range(ratios.shape[1]):
-        defined = np.sort(ratios[:, column][~np.isnan(ratios[:, column])])
-        if defined.size:
-            usual[column] = defined[defined.size // 2]
-    deviation = np.abs(sums.numerators - usual * sums.denominators)
-    return usual, (deviation > 1e-9 * np.maximum(1.0, sums.denominators)).sum(axis=0)
-
-
-def value_interval(
-    sums: RatioSums, resampled: Array, bounds: Array
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """95 % intervals of the measures, and which rest on few unusual units.
-
-    Parameters
-    ----------
-    sums : RatioSums
-    resampled : float64[B, K]
-        From :func:`bootstrap_ratios`.
-    bounds : float64[2, K]
-        Smallest and largest possible values; infinite where there are none.
-
-    Notes
-    -----
-    The percentile interval of the bootstrap; but where fewer than 20 units, and fewer than one in
-    four, differ from the usual value, exact Poisson limits of their number (Garwood 1936), each
-    with their mean deviation. Where there is none, 3.7 units deviating wholly are the limit: the
-    rule of three.
-    """
-    from scipy.special import chdtri
-
-    low, high = interval(resampled)
-    usual, number = unusual_units(sums)
-    sparse = (number < FEW_UNITS) & (4 * number < len(sums))
-    total = sums.denominators.sum(axis=0)
-    for k in np.flatnonzero(sparse & (total > 0)):
-        deviation = sums.numerators[:, k] - usual[k] * sums.denominators[:, k]
-        count = int(number[k])
-        fewest = chdtri(2 * count, 0.975) / 2 if count else 0.0
-        most = chdtri(2 * (count + 1), 0.025) / 2
-        if count:
-            size = deviation.sum() / count
-            ends = usual[k] + np.array([fewest, most]) * size / total[k]
-        elif np.isinf(bounds[:, k]).all():
-            continue  # nothing tells how far a unit could deviate
-        else:
-            width = bounds[1, k] - bounds[0, k]
-            whole = total[k] / len(sums) * (width if np.isfinite(width) else 1.0)
-            ends = usual[k] + np.array([-most, most]) * whole / total[k]
-        ends = np.clip(ends, bounds[0, k], bounds[1, k])
-        low[k], high[k] = ends.min(), ends.max()
-    return low, high, sparse
+from textassay.stats.ratio_sums import Array, RatioSums, bootstrap_ratios, interval, ratio
+from textassay.stats.resampling import bootstrap_sums, signed_sums, subset_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +58,7 @@ def compare_ratios(
     joint: slice = slice(None),
     bounds: Array | None = None,
     resampled: tuple[Array, Array] | None = None,
+    least: Array | None = None,
 ) -> RatioComparison:
     """Compare measures of two texts.
 
@@ -214,6 +79,8 @@ def compare_ratios(
         Smallest and largest possible values of the measures.
     resampled : two of float64[B, K], optional
         Bootstrapped measures of the two sides, if they are at hand.
+    least : float64[K], optional
+        The smallest deviation of a unit that can be; default 1.
 
     Notes
     -----
@@ -223,7 +90,10 @@ def compare_ratios(
     difference, whose standard error does not change under sign flips.
 
     The interval is that of the bootstrapped difference. Where a side rests on few unusual units it
-    joins the two sides' own intervals instead (MOVER, Zou and Donner 2008).
+    joins the two sides' own intervals instead (MOVER, Zou and Donner 2008), and the p-value is
+    that of an exact binomial test: given how many units of both sides are unusual, whether they
+    fall to the sides as their tokens do. With so few, permuted statistics differ by the sizes of
+    the sides alone. These p-values are adjusted by Bonferroni, apart from max-T.
 
     Examples
     --------
@@ -255,8 +125,11 @@ def compare_ratios(
     low, high = interval(boot)
     error = np.full(distance.shape, np.nan)
     error[defined] = np.nanstd(boot[:, defined], axis=0, ddof=1)
+    if least is None:
+        least = np.ones(distance.size)
+    typical = typical_deviations([system, human], least)
     own = [
-        (side.values, *value_interval(side, drawn, bounds))
+        (side.values, *value_interval(side, drawn, bounds, typical))
         for side, drawn in zip((system, human), resampled, strict=True)
     ]
     sparse = own[0][3] | own[1][3]
@@ -269,8 +142,12 @@ def compare_ratios(
     pvalue = np.where(defined, (1 + larger) / (1 + len(null_t)), np.nan)
     pvalue_joint = np.full(distance.shape, np.nan)
     band = np.full(distance.shape, np.nan)
-    columns = np.arange(distance.size)[joint]
-    columns = columns[defined[columns]]
+    for k in np.flatnonzero(sparse & defined):
+        pvalue[k] = event_pvalue(system, human, int(k))
+    curve = np.arange(distance.size)[joint]
+    few = curve[sparse[curve] & defined[curve]]
+    pvalue_joint[few] = np.minimum(1.0, pvalue[few] * curve.size)
+    columns = curve[defined[curve] & ~sparse[curve]]
     if columns.size:
         pvalue_joint[columns] = max_t(t[columns], null_t[:, columns])
         strongest = np.abs(null_t[:, columns]).max(axis=1)
@@ -304,10 +181,10 @@ def _studentized(first: Array, total: Array, n_first: int, n_second: int) -> tup
     ratios, variances = [], []
     for moments, n in ((first, n_first), (total - first, n_second)):
         x, y, xx, xy, yy = np.split(moments, 5, axis=1)
-        r = _ratio(x, y)
+        r = ratio(x, y)
         squares = np.maximum(0.0, xx - 2 * r * xy + r * r * yy)
         ratios.append(r)
-        variances.append(_ratio(squares, y * y) * n / max(1, n - 1))
+        variances.append(ratio(squares, y * y) * n / max(1, n - 1))
     difference = np.nan_to_num(ratios[0] - ratios[1])
     error = np.sqrt(np.nan_to_num(variances[0] + variances[1]))
     return _over(difference, error), difference
@@ -328,11 +205,11 @@ def _paired(
     k = system.numerators.shape[1]
     sums = np.hstack([system.numerators, system.denominators, human.numerators, human.denominators])
     drawn = bootstrap_sums(sums, n_resamples, rng)
-    boot = _ratio(drawn[:, :k], drawn[:, k : 2 * k]) - _ratio(
+    boot = ratio(drawn[:, :k], drawn[:, k : 2 * k]) - ratio(
         drawn[:, 2 * k : 3 * k], drawn[:, 3 * k :]
     )
     # each unit's share in the difference of the ratios (delta method)
-    common = _ratio(
+    common = ratio(
         system.numerators.sum(axis=0) + human.numerators.sum(axis=0),
         system.denominators.sum(axis=0) + human.denominators.sum(axis=0),
     )
@@ -345,7 +222,7 @@ def _paired(
 def _shares(sums: RatioSums, common: Array) -> Array:
     residuals = sums.numerators - common * sums.denominators
     total = np.broadcast_to(sums.denominators.sum(axis=0), residuals.shape)
-    return np.nan_to_num(_ratio(residuals, total))
+    return np.nan_to_num(ratio(residuals, total))
 
 
 def human_margin(human: RatioSums, size: int, n_resamples: int, rng: np.random.Generator) -> Array:
@@ -360,7 +237,7 @@ def human_margin(human: RatioSums, size: int, n_resamples: int, rng: np.random.G
         return np.full(k, np.nan)
     sums = np.hstack([human.numerators, human.denominators])
     two = _two_subsets(sums, size, n_resamples, rng)
-    difference = _ratio(two[0][:, :k], two[0][:, k:]) - _ratio(two[1][:, :k], two[1][:, k:])
+    difference = ratio(two[0][:, :k], two[0][:, k:]) - ratio(two[1][:, :k], two[1][:, k:])
     out = np.full(k, np.nan)
     defined = ~np.isnan(difference).all(axis=0)
     out[defined] = np.nanquantile(np.abs(difference[:, defined]), 0.95, axis=0)

@@ -1,0 +1,114 @@
+"""Measures that rest on few units: no copy in most documents, every n-gram new in most.
+
+Resampling says little there: a sample without any event has no spread. Exact limits and an exact
+test of how many units show an event take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.stats.ratio_sums import Array, RatioSums, interval, ratio
+
+FEW_UNITS = 20
+
+
+def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
+    """For each measure, the ratio that units usually have, and how many units have another.
+
+    Where nearly all units are alike (no copy at all; every n-gram new), a sample says little of
+    how often the others come, and resampling it says less: a sample without any has no spread.
+    """
+    ratios = ratio(sums.numerators, sums.denominators)
+    usual = np.full(ratios.shape[1], np.nan)
+    for column in range(ratios.shape[1]):
+        defined = np.sort(ratios[:, column][~np.isnan(ratios[:, column])])
+        if defined.size:
+            usual[column] = defined[defined.size // 2]
+    deviation = np.abs(sums.numerators - usual * sums.denominators)
+    return usual, (deviation > 1e-9 * np.maximum(1.0, sums.denominators)).sum(axis=0)
+
+
+def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
+    """How much a unit deviates from the usual value, if it does: mean over all sides, float64[K].
+
+    `least` is the smallest deviation that can be (one item), which stands where no unit deviates.
+    """
+    total, count = np.zeros_like(least), np.zeros_like(least)
+    for sums in sides:
+        usual, number = unusual_units(sums)
+        total += np.nan_to_num(np.abs(sums.numerators - usual * sums.denominators).sum(axis=0))
+        count += number
+    return np.maximum(least, total / np.maximum(1, count))
+
+
+def value_interval(
+    sums: RatioSums, resampled: Array, bounds: Array, typical: Array
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """95 % intervals of the measures, and which rest on few unusual units.
+
+    Parameters
+    ----------
+    sums : RatioSums
+    resampled : float64[B, K]
+        From :func:`bootstrap_ratios`.
+    bounds : float64[2, K]
+        Smallest and largest possible values; infinite where there are none.
+    typical : float64[K]
+        How much a unit deviates if it does (see :func:`typical_deviations`).
+
+    Notes
+    -----
+    The percentile interval of the bootstrap; but where fewer than 20 units, and fewer than one in
+    four, differ from the usual value, exact Poisson limits of their number (Garwood 1936), each
+    with their mean deviation. Where there is none, 3.7 units that deviate as much as others do are
+    the limit: the rule of three.
+    """
+    from scipy.special import chdtri
+
+    low, high = interval(resampled)
+    usual, number = unusual_units(sums)
+    sparse = (number < FEW_UNITS) & (4 * number < len(sums))
+    total = sums.denominators.sum(axis=0)
+    for k in np.flatnonzero(sparse & (total > 0)):
+        deviation = sums.numerators[:, k] - usual[k] * sums.denominators[:, k]
+        count = int(number[k])
+        fewest = chdtri(2 * count, 0.975) / 2 if count else 0.0
+        most = chdtri(2 * (count + 1), 0.025) / 2
+        if count:
+            size = deviation.sum() / count
+            ends = usual[k] + np.array([fewest, most]) * size / total[k]
+        elif np.isinf(bounds[:, k]).all():
+            continue  # nothing tells how far a unit could deviate
+        else:
+            ends = usual[k] + np.array([-most, most]) * typical[k] / total[k]
+        ends = np.clip(ends, bounds[0, k], bounds[1, k])
+        low[k], high[k] = ends.min(), ends.max()
+    return low, high, sparse
+
+
+def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
+    """Exact binomial p-value, two-sided, of how unusual units fall to the two sides."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    # what is usual on the side that shows it more clearly
+    shares, usual = [], []
+    for side in (system, human):
+        value, number = unusual_units(side)
+        shares.append(number[k] / len(side))
+        usual.append(value[k])
+    base = usual[int(np.argmin(shares))]
+    counts, exposure = [], []
+    for side in (system, human):
+        deviation = np.abs(side.numerators[:, k] - base * side.denominators[:, k])
+        counts.append(int((deviation > 1e-9 * np.maximum(1.0, side.denominators[:, k])).sum()))
+        exposure.append(float(side.denominators[:, k].sum()))
+    n = sum(counts)
+    share = exposure[0] / sum(exposure)
+    i = np.arange(n + 1)
+    logs = gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)
+    mass = np.exp(logs + xlogy(i, share) + xlog1py(n - i, -share))
+    return float(min(1.0, mass[mass <= mass[counts[0]] * (1 + 1e-7)].sum()))
