@@ -44,6 +44,7 @@ from textassay.stats.multiplicity import benjamini_hochberg, holm
 from textassay.stats.setting import Setting
 from textassay.text_warnings import text_warnings
 
+FEWEST_UNITS = 30
 PRIMARY = ("tendencies.unigram.tvd", "overlap.self_bleu4", "novelty.pointwise")
 Progress = Callable[[str, int, int | None], None]
 
@@ -173,6 +174,7 @@ def run_assay(
     if train_files and not tokenizer.reads_ids:
         samples["training text"] = sample_of_file(train_files[0], settings.newline)
     warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
+    warnings.extend(_input_warnings(inputs, train_files, records))
     if matches.training is not None and not matches.training.tokens:
         warnings.append(
             Warn(code="empty-training", message="the training text holds no token: all is new")
@@ -252,6 +254,38 @@ def _total_bytes(files: Sequence[InputFile]) -> int | None:
     if any(file.compression or file.is_standard_input or file.format != "text" for file in files):
         return None
     return sum(os.path.getsize(file.name) for file in files)
+
+
+def _input_warnings(
+    inputs: Sequence[_Input], train: Sequence[InputFile], records: Sequence[Record]
+) -> list[Record]:
+    """The same file on two sides; few independent units."""
+    found: list[Record] = []
+    sides = [(item.name, file) for item in inputs for file in item.files]
+    sides += [("training text", file) for file in train]
+    first: dict[str | None, str] = {}
+    for name, file in sides:
+        other = first.setdefault(file.digest, name)
+        if other != name and file.digest is not None:
+            found.append(
+                Warn(
+                    code="same-file",
+                    system=name,
+                    message=f"{file.name} is, byte for byte, a file of {other} too",
+                )
+            )
+    units = {r.system: r for r in records if isinstance(r, Measurement) and r.n_units}
+    for system, r in units.items():
+        if r.resampling_unit != "document" and r.n_units < FEWEST_UNITS:
+            found.append(
+                Warn(
+                    code="few-units",
+                    system=system,
+                    message=f"its documents are of {r.n_units} {r.resampling_unit}s: intervals "
+                    f"and verdicts need about {FEWEST_UNITS} or more",
+                )
+            )
+    return found
 
 
 def adjust(records: Sequence[Record]) -> None:

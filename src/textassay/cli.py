@@ -73,7 +73,7 @@ class Options:
     ngrams: str = "1-10"
     "Sizes n of n-grams: 1-10, or 2,4,8."
     near_verbatim: Annotated[bool, Parameter(negative=())] = False
-    "Also look for copies but for case and punctuation (reads the training text once more)."
+    "Also look for copies except for case and punctuation (reads the training text once more)."
     random_ngrams: int = 0
     "Also count so many random 100-grams of the training text, beside copied ones (once more)."
     examples: int = 20
@@ -202,7 +202,9 @@ def novelty(
     *systems: Annotated[str, Parameter(name="NAME=FILE", required=True)],
     per_token: Annotated[
         str | None,
-        Parameter(help="Write JSON lines: system, document, tokens, training, context."),
+        Parameter(
+            help="Write JSON lines: system, document, n_prompt_tokens, tokens, training, context."
+        ),
     ] = None,
     out: Annotated[
         Path | None, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")
@@ -239,7 +241,11 @@ def validate(file: Annotated[str, Parameter(name="FILE")], /) -> int:
     from textassay.results import read_results
 
     kinds = Counter(type(record).__struct_config__.tag for record in read_results(file))
-    print(safe(f"{file}: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())))
+    listed = (
+        f"{count:,} {kind}{'s' if count != 1 and kind != 'series' else ''}"
+        for kind, count in kinds.items()
+    )
+    print(safe(f"{file}: {', '.join(listed)}"))
     return 0
 
 

@@ -58,8 +58,8 @@ def text_warnings(corpora: Mapping[str, Corpus], samples: Mapping[str, str]) -> 
                 Warn(
                     code="repeated-documents",
                     system=name,
-                    message=f"{repeated:,} of {len(corpus):,} documents repeat an earlier one but "
-                    "for case and punctuation",
+                    message=f"{repeated:,} of {len(corpus):,} documents repeat an earlier one "
+                    "except for case and punctuation",
                 )
             )
         near = checks.near_duplicates(corpus)

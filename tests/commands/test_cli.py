@@ -579,7 +579,7 @@ def test_near_verbatim_copies_and_counts(command: Run, texts: Path) -> None:
         "--resamples",
         99,
     )
-    assert "The same but for case and punctuation" in table
+    assert "The same except for case and punctuation" in table
     assert "m: 51 100-grams occur 7 times (median)" in table
     code, _, err = command("novelty", f"m={texts / 'm.txt'}", "--near-verbatim")
     assert (code, "needs text, and --train" in err) == (2, True)

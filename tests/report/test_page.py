@@ -220,7 +220,8 @@ def test_words_of_every_verdict() -> None:
         ]
     )
     assert sentence == (
-        "A repeats more than people do (differs); b repeats less than people do (differs); "
+        "Novelty: a repeats more than people do (differs); "
+        "b repeats less than people do (differs); "
         "c is within human variation; for d this much text cannot tell (undecided)."
     )
 

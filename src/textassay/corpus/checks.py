@@ -90,7 +90,7 @@ def share_at_longest(corpus: Corpus) -> float:
 
 
 def repeated_documents(corpus: Corpus) -> int:
-    """Documents that repeat an earlier one but for case, punctuation and spacing."""
+    """Documents that repeat an earlier one except for case, punctuation and spacing."""
     keys = {"".join(filter(str.isalnum, text.casefold())) for text in corpus.texts}
     return len(corpus) - len(keys)
 

@@ -157,8 +157,8 @@ def novelty_curve(scores: TokenScores, ngrams: Sequence[int]) -> NDArray[np.floa
 def token_lines(matches: Matches, names: Sequence[str]) -> Iterator[dict[str, object]]:
     """For every document, its tokens with the uncapped lengths duplicated at each, prompt included.
 
-    Yields dictionaries with ``system, document, tokens, training, context``; ``training`` is None
-    without training text.
+    Yields dictionaries with ``system, document, n_prompt_tokens, tokens, training, context``;
+    ``training`` is None without training text.
     """
     for number, (corpus, name) in enumerate(zip(matches.corpora, names, strict=True)):
         training = matches.training_lengths(number)
@@ -169,6 +169,7 @@ def token_lines(matches: Matches, names: Sequence[str]) -> Iterator[dict[str, ob
             yield {
                 "system": name,
                 "document": corpus.ids[d],
+                "n_prompt_tokens": int(corpus.prompt_lengths[d]),
                 "tokens": [strings[token] for token in corpus.tokens[here]],
                 "training": None if training is None else training[here].tolist(),
                 "context": context[here].tolist(),

@@ -29,7 +29,7 @@ def near_verbatim_records(
     setting: Setting,
     workers: Workers,
 ) -> list[Record]:
-    """Copies but for case and punctuation: the same measures, told apart by their signatures.
+    """Copies except for case and punctuation: the same measures, told apart by their signatures.
 
     Cost: one more pass over the training text.
     """

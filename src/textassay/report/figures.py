@@ -112,6 +112,9 @@ def draw(figure: Figure, *, dark: bool = False) -> Drawing:
         axes.set_ylim(-0.02, 1.02)
         if figure.log_x:
             axes.set_xscale("log")
+            axes.set_xticks(figure.curves[0].x, [f"{x:,.0f}" for x in figure.curves[0].x])
+            axes.tick_params(axis="x", labelrotation=30, labelsize=8)
+            axes.minorticks_off()
         else:
             axes.set_xticks(figure.curves[0].x)
         drawing.legend(frameon=False, loc="outside lower center", ncols=3)

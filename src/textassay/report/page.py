@@ -11,7 +11,15 @@ from pathlib import Path
 
 from textassay.report.figures import as_svg, draw, make_figures
 from textassay.report.terminal import printable
-from textassay.report.words import COPYING, answers, definitions, scores_of
+from textassay.report.words import (
+    COPYING,
+    answers,
+    definitions,
+    scores_of,
+    times,
+    units_column,
+    verdict_of,
+)
 from textassay.results import (
     Example,
     Header,
@@ -25,6 +33,7 @@ from textassay.writing import atomic_file
 
 _SHOWN = 6  # passages of a system
 _LONGEST_SHOWN = 1500  # characters of a passage
+_BEGINS_INSIDE = 100  # characters before a passage from which on there are more
 _CLASSES = (
     (1, "c1", "1 to 4"),
     (5, "c2", "5 to 9"),
@@ -82,7 +91,7 @@ def render_page(records: Sequence[Record]) -> str:
         style=Markup(style),
         style_hash=f"sha256-{digest}",
         systems=[_safe(system) for system in systems],
-        created=header.created,
+        created=header.created.replace("T", " ").replace("+00:00", " UTC"),
         warnings=[
             {"system": _safe(r.system or ""), "message": _safe(r.message)}
             for r in records
@@ -98,7 +107,13 @@ def render_page(records: Sequence[Record]) -> str:
         passages_title="Also found in the reference text" if reference else "Copied passages",
         text_name="reference text" if reference else "training text",
         legend=[(name, label) for _, name, label in (*_CLASSES, _LONG)],
-        left_out=_left_out(examples),
+        left_out=[
+            _safe(f"{r.system}: {r.message}")
+            for r in records
+            if isinstance(r, Warn) and r.code == "passages-left-out"
+        ],
+        shown=_SHOWN,
+        has_training=any(entry.get("role") == "training" for entry in header.inputs),
         definitions=definitions(header, measured),
         inputs=_inputs_table(header),
         details=_details_table(measured),
@@ -115,7 +130,7 @@ def write_page(records: Sequence[Record], folder: Path) -> Path:
 
 
 _TABLE = """<div class="scroll" role="region" tabindex="0" aria-label="{{ data.caption }}"><table>
-<caption>{{ data.caption }}</caption>
+<caption><span>{{ data.caption }}</span></caption>
 <thead><tr>
 {%- for column in data.columns %}<th scope="col">{{ column }}</th>{% endfor -%}
 </tr></thead>
@@ -149,25 +164,33 @@ def _interval(low: float | None, high: float | None, digits: int = 3) -> str:
 
 def _scores_table(measured: Sequence[Measurement]) -> TableData:
     compared = any(r.distance is not None for r in measured)
-    columns = ["system", "documents", "tokens", "score", "95 %"]
+    units = units_column(measured)
+    columns = ["system", "documents", *units, "tokens", "score", "95 %"]
+    scores = scores_of(measured)
+    cut = next((r for whole, r in scores if r is not whole), None)
+    if cut is not None:
+        columns.append(f"first {parse_signature(cut.signature)['len']} tokens")
     if compared:
-        columns += ["less human", "95 %", "margin", "detectable", "verdict"]
+        columns += ["minus human", "95 %", "margin", "detectable", "verdict"]
     data = TableData("Pointwise duplication score, truncated at 5: lower is newer", columns)
-    for whole, r in scores_of(measured):
+    for whole, r in scores:
         row = [
             _safe(whole.system),
             f"{whole.n_documents:,}",
+            *(f"{whole.n_units:,}" for _ in units),
             f"{whole.n_tokens:,}",
             _number(whole.value),
             _interval(whole.value_low, whole.value_high),
         ]
+        if cut is not None:
+            row.append(_number(r.value if r is not whole else cut.human))
         if compared:
             row += [
                 "" if r.distance is None else f"{r.distance:+.3f}",
                 _interval(r.distance_low, r.distance_high),
                 _number(r.reference),
                 _number(r.detectable),
-                r.verdict or "",
+                verdict_of(r),
             ]
         data.rows.append(row)
     return data
@@ -238,7 +261,7 @@ def _parts(example: Example) -> list[Part]:
     """The text around and in a passage, cut to a length that can be read, in coloured parts."""
     text = example.before + example.text + example.after
     last = len(example.before) + min(len(example.text), _LONGEST_SHOWN) + len(example.after)
-    parts: list[Part] = []
+    parts: list[Part] = [Part(_dots(example.before, ""), "")]
     at = 0
     for begin, end, length in example.spans:
         if begin >= last:
@@ -251,6 +274,11 @@ def _parts(example: Example) -> list[Part]:
     return parts
 
 
+def _dots(before: str | None, text: str) -> str:
+    """An ellipsis before a text that begins in the middle."""
+    return f"…{text}" if before and len(before) >= _BEGINS_INSIDE else text
+
+
 def _passages(examples: Sequence[Example]) -> list[tuple[str, list[dict[str, object]]]]:
     by_system: dict[str, list[dict[str, object]]] = {}
     for example in examples:
@@ -261,15 +289,14 @@ def _passages(examples: Sequence[Example]) -> list[tuple[str, list[dict[str, obj
 
 
 def _passage(example: Example) -> dict[str, object]:
-    times = "once" if example.count == 1 else f"{example.count or 0:,} times"
     byte = "" if example.source_byte is None else f", byte {example.source_byte:,}"
     note = f" ({example.note})" if example.note and example.note.startswith("near") else ""
     text = example.source_text
     return {
         "heading": f"Document {_safe(example.document, 60)}, {example.n_tokens:,} tokens, "
-        f"found {times}{note}",
+        f"found {times(example.count)}{note}",
         "parts": _parts(example),
-        "source_before": _passage_text(example.source_before or ""),
+        "source_before": _dots(example.source_before, _passage_text(example.source_before or "")),
         "source_text": "(standard input cannot be read once more)"
         if text is None
         else _passage_text(text[:_LONGEST_SHOWN]) + ("…" if len(text) > _LONGEST_SHOWN else ""),
@@ -277,12 +304,6 @@ def _passage(example: Example) -> dict[str, object]:
         "source": f"{_safe(example.source_file or '')}, document {example.source_document}, "
         f"token {example.source_token}{byte}",
     }
-
-
-def _left_out(examples: Sequence[Example]) -> str:
-    systems = dict.fromkeys(example.system for example in examples)
-    more = sum(max(0, sum(e.system == s for e in examples) - _SHOWN) for s in systems)
-    return f"{more:,} more passages stand in results.jsonl." if more else ""
 
 
 def _inputs_table(header: Header) -> TableData:
@@ -306,7 +327,7 @@ def _inputs_table(header: Header) -> TableData:
 
 
 def _details_table(measured: Sequence[Measurement]) -> TableData:
-    columns = ["measure", "system", "value", "95 %", "human", "less human", "95 %", "floor"]
+    columns = ["measure", "system", "value", "95 %", "human", "minus human", "95 %", "floor"]
     columns += ["margin", "p", "p adjusted", "family", "verdict", "signature"]
     data = TableData("All measurements", columns)
     for r in measured:
@@ -328,7 +349,7 @@ def _details_table(measured: Sequence[Measurement]) -> TableData:
                 p,
                 adjusted,
                 r.family or "",
-                r.verdict or "",
+                verdict_of(r),
                 _safe(r.signature),
             ]
         )

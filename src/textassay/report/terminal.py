@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from textassay.report.words import COPYING
+from textassay.report.words import COPYING, times, units_column, verdict_of
 from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
 
 if TYPE_CHECKING:
@@ -154,11 +154,12 @@ def _print_scores(
     lengths = {length for found in by_system.values() for _, _, length in found}
     cut = max(lengths, key=len)  # an assay compares at one length, if lengths are unlike
     compared = any(r.distance is not None for found in by_system.values() for r in found.values())
-    names = ["documents", "tokens", "score", "95 %"]
+    units = units_column(r for found in by_system.values() for r in found.values())
+    names = ["documents", *units, "tokens", "score", "95 %"]
     if cut:
         names.append(f"first {cut} tokens")
     if compared:
-        names += ["less human", "95 %", "margin", "detectable", "verdict"]
+        names += ["minus human", "95 %", "margin", "detectable", "verdict"]
     _print_title(f"Pointwise duplication score, truncated at 5, counting {counted}", console)
     table = _table(names)
     for system, found in by_system.items():
@@ -168,6 +169,7 @@ def _print_scores(
         cells = [
             printable(system),
             f"{whole.n_documents:,}",
+            *(f"{whole.n_units:,}" for _ in units),
             f"{whole.n_tokens:,}",
             _number(whole.value, 3),
             _interval(whole.value_low, whole.value_high),
@@ -183,7 +185,7 @@ def _print_scores(
                 _interval(r.distance_low, r.distance_high),
                 _number(r.reference, 3),
                 _number(r.detectable, 3),
-                r.verdict or "",
+                verdict_of(r),
             ]
         _add_row(table, cells)
     console.print(table)
@@ -199,7 +201,7 @@ def _print_copying(
     exact = "Also found in the reference text" if reference else "Copying from the training text"
     for title, mark, columns in (
         (exact, "", COPYING),
-        ("The same but for case and punctuation", "~", COPYING[:3]),
+        ("The same except for case and punctuation", "~", COPYING[:3]),
     ):
         if not any((f"{COPYING[0][0]}{mark}", "training", "") in f for f in by_system.values()):
             continue
@@ -217,11 +219,12 @@ def _print_copying(
     for curve in records:
         if isinstance(curve, Series) and curve.measure == "novelty.supercopied.counts":
             pairs = zip(curve.x, curve.y, strict=True)
-            times = [x for x, y in pairs for _ in range(int(y or 0))]
+            occurrences = [x for x, y in pairs for _ in range(int(y or 0))]
             console.print(
                 printable(
-                    f"{curve.system}: {len(times):,} 100-grams occur {times[len(times) // 2]:,.0f} "
-                    f"times (median), at most {times[-1]:,.0f}"
+                    f"{curve.system}: {len(occurrences):,} 100-grams occur "
+                    f"{occurrences[len(occurrences) // 2]:,.0f} times (median), "
+                    f"at most {occurrences[-1]:,.0f}"
                 ),
                 markup=False,
                 highlight=False,
@@ -233,12 +236,11 @@ def _print_copying(
         shown[example.system] = shown.get(example.system, 0) + 1
         if shown[example.system] > _SHOWN_PASSAGES:
             continue
-        often = "once" if example.count == 1 else f"{example.count or 0:,} times"
         byte = "" if example.source_byte is None else f", byte {example.source_byte:,}"
         console.print(
             printable(
                 f"{example.system}, document {example.document}: {example.n_tokens} tokens, "
-                f"found {often}, first in {example.source_file}, document "
+                f"found {times(example.count)}, first in {example.source_file}, document "
                 f"{example.source_document}, token {example.source_token}{byte}"
             ),
             markup=False,

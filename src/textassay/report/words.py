@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textassay.results import Header, Measurement, Record, parse_signature
 
@@ -14,6 +14,23 @@ COPYING = (
     ("novelty.mean_suffix", "mean suffix", 3),
     ("novelty.creativity", "creativity", 4),
 )
+
+
+def times(count: int | None) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(count or 0, f"{count or 0:,} times")
+
+
+def units_column(measured: Iterable[Measurement]) -> list[str]:
+    """The heading of a column for resampling units, if they are not documents."""
+    units = {r.resampling_unit for r in measured}
+    return [f"{unit}s" for unit in sorted(units - {"document"})]
+
+
+def verdict_of(record: Measurement) -> str:
+    """The verdict, with a word where it rests on few events."""
+    few = " (few events)" if "few-events" in record.warnings and record.verdict else ""
+    return f"{record.verdict or ''}{few}"
 
 
 def scores_of(measured: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
@@ -67,8 +84,7 @@ def _novelty(measured: Sequence[Measurement]) -> str:
             words.append(f"{listed} {'is' if one else 'are'} within human variation")
         else:
             words.append(f"for {listed} this much text cannot tell (undecided)")
-    sentence = "; ".join(words)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    return f"Novelty: {'; '.join(words)}."
 
 
 def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[str, str]]:
@@ -78,8 +94,8 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[s
     found = [
         (
             "Tokens",
-            f"by the tokenizer {header.tokenizer}; documents are of mode "
-            f"{header.settings.get('documents')}, training documents of mode "
+            f"by the tokenizer {header.tokenizer}; a document is a "
+            f"{header.settings.get('documents')} of plain text (or a record), in training text a "
             f"{header.settings.get('train_documents')}.",
         ),
         (
@@ -90,16 +106,17 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[s
         (
             "Score",
             "pointwise duplication score: the size of the smallest novel n-gram that ends at a "
-            "token, truncated at 5, averaged over tokens.",
+            "token, at most one more than the tokens of the text so far, truncated at 5, averaged "
+            "over tokens.",
         ),
         (
             "95 %",
-            f"interval by bootstrap over {unit}s, {resamples} resamples; by exact limits of a "
-            "count where fewer than 20 of them show an event.",
+            f"interval by bootstrap over {unit}s, {resamples} resamples; where fewer than 20 of "
+            "them show an event at all (few events), by exact limits of their number.",
         ),
         (
-            "Less human",
-            "the system's value less the human text's; where lengths are unlike, of documents cut "
+            "Minus human",
+            "the system's value minus the human text's; where lengths are unlike, of documents cut "
             "to one length (len in the signature).",
         ),
         (
@@ -115,9 +132,11 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[s
         ("Detectable", "the smallest true difference that is found to differ 4 times in 5."),
         (
             "p",
-            f"permutation of {unit}s (studentized; sign flips where prompts pair the sides); one "
-            "star up to .05, two up to .005; adjusted by Holm over systems for the score, by "
-            "step-down max-T over n for the curve, for false discoveries otherwise.",
+            "of the hypothesis of no difference at all, where the verdict asks for more than the "
+            f"margin: permutation of {unit}s (studentized; sign flips where prompts pair the "
+            "sides); exact binomial where events are few; floor is the mean absolute difference it "
+            "gives; one star up to .05, two up to .005; adjusted by Holm over systems for the score, "
+            "by step-down max-T over n for the curve, for false discoveries otherwise.",
         ),
         (
             "Copied passage",
