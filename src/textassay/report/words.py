@@ -135,8 +135,8 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[s
             "of the hypothesis of no difference at all, where the verdict asks for more than the "
             f"margin: permutation of {unit}s (studentized; sign flips where prompts pair the "
             "sides); exact binomial where events are few; floor is the mean absolute difference it "
-            "gives; one star up to .05, two up to .005; adjusted by Holm over systems for the score, "
-            "by step-down max-T over n for the curve, for false discoveries otherwise.",
+            "gives; one star up to .05, two up to .005; adjusted by Holm over systems for the "
+            "score, by step-down max-T over n for the curve, for false discoveries otherwise.",
         ),
         (
             "Copied passage",
