@@ -172,7 +172,9 @@ def run_assay(
     adjust(records)
     samples = {}
     if train_files and not tokenizer.reads_ids:
-        samples["training text"] = sample_of_file(train_files[0], settings.newline)
+        samples["training text"] = sample_of_file(
+            train_files[0], settings.reading, settings.newline
+        )
     warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
     warnings.extend(_input_warnings(inputs, train_files, records))
     if matches.training is not None and not matches.training.tokens:

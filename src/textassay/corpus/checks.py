@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from textassay.corpus.corpus import Corpus
-from textassay.corpus.files import InputFile, byte_chunks
+from textassay.corpus.documents import Reading, iterate_documents
+from textassay.corpus.files import InputFile
 from textassay.corpus.ngrams import count_ngrams
 
 _SAMPLE = 300_000  # characters of each side that are looked at
@@ -42,15 +43,19 @@ def sample_text(texts: Sequence[str]) -> str:
     return " ".join(taken)
 
 
-def sample_of_file(file: InputFile, newline: str | None) -> str:
-    """Some text of a file that can be read again; empty for standard input."""
-    if file.is_standard_input or file.format not in ("text", "jsonl"):
+def sample_of_file(file: InputFile, reading: Reading, newline: str | None) -> str:
+    """Some text of a file that can be read again, from its begin; empty for standard input."""
+    if file.is_standard_input or file.format not in ("text", "jsonl", "csv", "tsv"):
         return ""
-    head = InputFile(file.name, file.format, file.compression)
-    chunks = byte_chunks(head)
-    text = next(chunks, b"").decode("utf-8", "ignore")
-    chunks.close() if hasattr(chunks, "close") else None
-    return text.replace("\n", f" {newline or ''} ") if file.format == "text" else ""
+    copy = InputFile(file.name, file.format, file.compression)
+    taken: list[str] = []
+    size = 0
+    for document in iterate_documents(copy, reading.with_documents("line")):
+        taken.append(document.text[:_SAMPLE])
+        size += len(document.text)
+        if size > _SAMPLE:
+            break
+    return f" {newline or ''} ".join(taken) if file.format == "text" else " ".join(taken)
 
 
 def preprocessing_differences(samples: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -173,15 +173,9 @@ def split_texts(texts: Sequence[str], tokenizer: Tokenizer, newline: str | None)
         raise UsageError(f"--tokenizer {tokenizer.name} does not split strings")
     if newline is None:
         return tokenizer.split_many(texts)
-    lines: list[str] = []
-    counts = []
-    for text in texts:
-        parts = text.split("\n")
-        counts.append(len(parts))
-        lines.extend(parts)
-    splits = iter(tokenizer.split_many(lines))
+    splits = iter(tokenizer.split_many([line for text in texts for line in text.split("\n")]))
     joined = []
-    for count, text in zip(counts, texts, strict=True):
+    for text in texts:
         tokens: list[str] = []
         spans: list[tuple[int, int]] | None = []
         at = 0
@@ -198,7 +192,6 @@ def split_texts(texts: Sequence[str], tokenizer: Tokenizer, newline: str | None)
                 spans.extend((at + begin, at + end) for begin, end in part.spans)
             at += len(line) + 1
         joined.append(Split(tokens, spans))
-        del count
     return joined
 
 
