@@ -62,14 +62,14 @@ def value_interval(
 
     Notes
     -----
-    The percentile interval of the bootstrap; but where fewer than 20 units, and fewer than one in
-    four, differ from the usual value, exact Poisson limits of their number (Garwood 1936), each
+    The percentile interval of the bootstrap; but where fewer than 20 units, and fewer than half of
+    them, differ from the usual value, exact Poisson limits of their number (Garwood 1936), each
     with their mean deviation. Where there is none, 3.7 units that deviate as much as others do are
     the limit: the rule of three.
     """
     from scipy.special import chdtri
 
-    low, high = interval(resampled)
+    low, high = interval(resampled, len(sums))
     usual, number = unusual_units(sums)
     sparse = (number < FEW_UNITS) & (4 * number < len(sums))
     total = sums.denominators.sum(axis=0)

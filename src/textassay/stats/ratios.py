@@ -122,7 +122,7 @@ def compare_ratios(
         t, null_t, null = _unpaired(system, human, n_resamples, rng)
     distance = system.values - human.values
     defined = ~np.isnan(distance)
-    low, high = interval(boot)
+    low, high = interval(boot, min(len(system), len(human)))
     error = np.full(distance.shape, np.nan)
     error[defined] = np.nanstd(boot[:, defined], axis=0, ddof=1)
     if least is None:
