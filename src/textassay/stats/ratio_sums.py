@@ -75,8 +75,8 @@ def interval(resampled: Array, n_units: int) -> tuple[Array, Array]:
     """95 % interval of each column from its bootstrap; NaN where no resample gave a number.
 
     The percentile interval, expanded for few units: the quantiles are those that a normal
-    distribution has at sqrt(n / (n - 1)) times Student's (Hesterberg 2015, section 5.3). Percentiles
-    alone are too narrow, as n bootstrapped units vary less than n new ones do.
+    distribution has at sqrt(n / (n - 1)) times Student's (Hesterberg 2015, section 5.3).
+    Percentiles alone are too narrow, as n bootstrapped units vary less than n new ones do.
 
     Parameters
     ----------
