@@ -16,7 +16,7 @@ import textassay
 from textassay.corpus.checks import sample_of_file
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import attach_prompts, read_documents
-from textassay.corpus.files import InputFile, find_files
+from textassay.corpus.files import InputFile, find_files, hashed_ahead
 from textassay.corpus.stream import TokenStream
 from textassay.corpus.tokenizers import Tokenizer, make_tokenizer
 from textassay.corpus.units import choose_unit
@@ -111,9 +111,22 @@ def run_assay(
     TextassayError
         If an input cannot be used; nothing has been written then.
     """
-    tokenizer = make_tokenizer(settings.tokenizer)
     inputs = _inputs(settings)
     train_files = [file for pattern in settings.train for file in find_files(pattern)]
+    with hashed_ahead(train_files) as wait_for_digests:
+        return _run_assay(settings, inputs, train_files, command, progress, store, wait_for_digests)
+
+
+def _run_assay(
+    settings: AssaySettings,
+    inputs: list[_Input],
+    train_files: list[InputFile],
+    command: str,
+    progress: Progress | None,
+    store: Store | None,
+    wait_for_digests: Callable[[], None],
+) -> Assay:
+    tokenizer = make_tokenizer(settings.tokenizer)
     _check_inputs(settings, inputs, train_files, tokenizer)
     vocabulary = Vocabulary()
     for number, item in enumerate(inputs):
@@ -176,6 +189,7 @@ def run_assay(
             train_files[0], settings.reading, settings.newline
         )
     warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
+    wait_for_digests()
     warnings.extend(_input_warnings(inputs, train_files, records))
     if matches.training is not None and not matches.training.tokens:
         warnings.append(

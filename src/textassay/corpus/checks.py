@@ -12,7 +12,7 @@ from textassay.corpus.documents import Reading, iterate_documents
 from textassay.corpus.files import InputFile
 from textassay.corpus.ngrams import count_ngrams
 
-_SAMPLE = 300_000  # characters of each side that are looked at
+_SAMPLE = 100_000  # characters of each side that are looked at
 FEWEST_DOCUMENTS = 100
 
 # Marks of preprocessing: a pattern, what it is counted against, and what it is called.

@@ -6,12 +6,14 @@ folder without text is reported in one way.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import hashlib
 import os
 import sys
+import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -36,6 +38,7 @@ _FORMATS: dict[str, Format] = {
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstandard"}
 _READ = 1 << 18
+_LARGEST_AHEAD = 1 << 32
 _PACKED = 1 << 12  # so little at a time that what it unpacks to is bounded
 
 
@@ -60,6 +63,7 @@ class InputFile:
     format: Format = "text"
     compression: str | None = None
     digest: str | None = field(default=None, compare=False)
+    hashed_ahead: bool = field(default=False, compare=False, repr=False)
 
     @property
     def is_standard_input(self) -> bool:
@@ -137,7 +141,8 @@ def byte_chunks(file: InputFile) -> Iterator[bytes]:
     InputError
         If it cannot be opened or read, or is a truncated or corrupt archive.
     """
-    digest = hashlib.sha256() if file.digest is None else _NoDigest()
+    hashes = file.digest is None and not file.hashed_ahead
+    digest = hashlib.sha256() if hashes else _NoDigest()
     try:
         with _open(file) as stream:
             if file.compression is None:
@@ -148,8 +153,46 @@ def byte_chunks(file: InputFile) -> Iterator[bytes]:
                 yield from _unpack(file, stream, digest)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file.name) from None
-    if file.digest is None:
+    if hashes:
         file.digest = digest.hexdigest()
+
+
+@contextlib.contextmanager
+def hashed_ahead(files: Sequence[InputFile]) -> Iterator[Callable[[], None]]:
+    """Hash plain files in a thread of its own; gives a function that waits until it is done.
+
+    While other things are made ready one core has nothing to do; later there is none to spare.
+    Files that are packed, or too large to stay in memory between two readings, are hashed when
+    they are read.
+    """
+    chosen = [
+        file
+        for file in files
+        if file.compression is None
+        and file.format in ("text", "jsonl", "csv", "tsv")
+        and os.path.isfile(file.name)
+        and os.path.getsize(file.name) <= _LARGEST_AHEAD
+    ]
+    stopped = threading.Event()
+
+    def hash_all() -> None:
+        for file in chosen:
+            digest = hashlib.sha256()
+            with contextlib.suppress(OSError), open(file.name, "rb") as stream:
+                while (chunk := stream.read(_READ)) and not stopped.is_set():
+                    digest.update(chunk)
+                if not stopped.is_set():
+                    file.digest = digest.hexdigest()
+
+    for file in chosen:
+        file.hashed_ahead = True
+    thread = threading.Thread(target=hash_all, name="textassay-digests", daemon=True)
+    thread.start()
+    try:
+        yield thread.join
+    finally:
+        stopped.set()
+        thread.join()
 
 
 class _NoDigest:

@@ -108,7 +108,7 @@ class Cutter:
             have += len(chunk)
             if have < wanted:
                 continue
-            rest = b"".join(read)
+            rest = b"".join(read) if len(read) > 1 else chunk
             while len(rest) >= wanted:
                 cut = self._cut(rest, piece_size(base))
                 if cut == 0:

@@ -77,7 +77,9 @@ class Tokenizer:
 
     @property
     def classes(self) -> NDArray[np.uint8]:
-        """The table of character classes that the kernel reads."""
+        """The table of character classes, which only words are made by."""
+        if self.name in ("whitespace", "characters", "ids"):
+            return np.zeros(0, np.uint8)
         from textassay.corpus.characters import bare_class_table, class_table
 
         return bare_class_table() if self.name == "bare-words" else class_table()
