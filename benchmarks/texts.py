@@ -38,8 +38,8 @@ def real_words() -> list[str]:
 
 
 @numba.njit
-def _walk(ids, places, starts, size, seed):  # type: ignore[no-untyped-def]
-    np.random.seed(seed)  # noqa: NPY002  (numba's own generator)
+def _walk(ids, places, starts, size, seed):
+    np.random.seed(seed)  # noqa: NPY002  (inside numba this is its own generator, the only one it has)
     out = np.empty(size, np.int32)
     at = np.random.randint(0, ids.size)  # noqa: NPY002
     for i in range(size):

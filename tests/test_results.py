@@ -160,7 +160,7 @@ def test_folders_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="bytes"), atomic_file(tmp_path / "f") as file:
-        file.write("half")  # type: ignore[arg-type]
+        file.write("half")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -31,7 +31,7 @@ lines_of = st.text(st.sampled_from("ab \t\n\r"), max_size=30)
 
 
 def read(path: Path | str, **options: object) -> list[Document]:
-    return read_documents(find_files(str(path)), Reading(**options))  # type: ignore[arg-type]
+    return read_documents(find_files(str(path)), Reading(**options))
 
 
 def texts(path: Path | str, **options: object) -> list[str]:
@@ -328,7 +328,7 @@ def test_normalization(tmp_path: Path) -> None:
 def ids_of(file: Path, **options: object) -> list[list[int]]:
     vocabulary = Vocabulary()
     vocabulary.add(map(str, range(70_100)))
-    reading = Reading(**options)  # type: ignore[arg-type]
+    reading = Reading(**options)
     stream = TokenStream(find_files(str(file)), make_tokenizer("ids"), reading)
     flat = [i for piece in stream.pieces() for i in stream.encode(piece, vocabulary).ids.tolist()]
     documents: list[list[int]] = [[]]

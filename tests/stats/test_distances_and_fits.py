@@ -165,7 +165,7 @@ def test_constant_and_single_samples() -> None:
 )
 def test_impossible_input(call: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        call()  # type: ignore[operator]
+        call()
 
 
 @pytest.mark.parametrize("s", [0.7, 1.0, 1.2])

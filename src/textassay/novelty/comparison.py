@@ -12,7 +12,7 @@ from textassay.corpus.units import can_be_paired
 from textassay.novelty.measure import NoveltyOptions
 from textassay.novelty.scores import position_means
 from textassay.novelty.sides import Side
-from textassay.novelty.tables import Column
+from textassay.novelty.tables import Column, Table
 from textassay.results import Measurement, Record, Series, finite, make_signature
 from textassay.stats.events import typical_deviations, value_interval
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
@@ -62,6 +62,7 @@ class Bench:
     options: NoveltyOptions
     setting: Setting
     n_resamples: int
+    _tables: dict[tuple[str, int | None], Table] = field(default_factory=dict)
     _measured: dict[tuple[str, int | None], Measured] = field(default_factory=dict)
     _margins: dict[tuple[int, int | None], Array] = field(default_factory=dict)
 
@@ -73,10 +74,16 @@ class Bench:
             np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key))
         )
 
+    def table(self, side: Side, cut: int | None) -> Table:
+        """A side's sums by document."""
+        if (side.name, cut) not in self._tables:
+            self._tables[side.name, cut] = side.table(self.options, cut)
+        return self._tables[side.name, cut]
+
     def measured(self, side: Side, cut: int | None) -> Measured:
         """A side's measures and their intervals."""
         if (side.name, cut) not in self._measured:
-            table = side.table(self.options, cut)
+            table = self.table(side, cut)
             units = side.units(self.setting.unit)
             lengths = side.lengths
             if cut is not None:

@@ -14,7 +14,7 @@ from textassay.novelty.copies import copied_passages, find_sources
 from textassay.novelty.measure import Matches, NoveltyOptions
 from textassay.novelty.scores import SUPERCOPY, TokenScores, is_judged
 from textassay.novelty.sides import Side, near_duplicates
-from textassay.novelty.tables import document_table, matched_length
+from textassay.novelty.tables import Table, document_table, matched_length
 from textassay.results import DocumentSums, Example, Record, Series, Warn, finite, make_signature
 from textassay.stats.setting import Setting
 
@@ -67,7 +67,7 @@ def novelty_records(
         records.extend(report.series())
     for number, side in enumerate([*systems, *humans]):
         records.extend(_curves_of_training_size(side, number, matches, options, setting))
-        sums.extend(_document_sums(side, options))
+        sums.extend(_document_sums(side, bench.table(side, None)))
     if matches.training is not None and stream is not None:
         for number, side in enumerate([*systems, *humans]):
             records.extend(passage_records(side, number, matches, options, stream))
@@ -141,8 +141,7 @@ def _curves_of_training_size(
     return found
 
 
-def _document_sums(side: Side, options: NoveltyOptions) -> list[DocumentSums]:
-    table = side.table(options)
+def _document_sums(side: Side, table: Table) -> list[DocumentSums]:
     (corpus,) = side.corpora
     lengths = corpus.text_lengths
     keys = [column.key for column in table.columns]
