@@ -38,15 +38,14 @@ def real_words() -> list[str]:
 
 
 @numba.njit
-def _walk(ids, places, starts, size, seed):
-    np.random.seed(seed)  # noqa: NPY002  (inside numba this is its own generator, the only one it has)
+def _walk(ids, places, starts, size, rng):
     out = np.empty(size, np.int32)
-    at = np.random.randint(0, ids.size)  # noqa: NPY002
+    at = rng.integers(0, ids.size)
     for i in range(size):
         word = ids[at]
         out[i] = word
-        if np.random.random() < 0.5:  # noqa: NPY002
-            at = places[np.random.randint(starts[word], starts[word + 1])]  # noqa: NPY002
+        if rng.random() < 0.5:
+            at = places[rng.integers(starts[word], starts[word + 1])]
         at = (at + 1) % ids.size
     return out
 
@@ -65,7 +64,7 @@ class Words:
 
     def walk(self, size: int, seed: int) -> NDArray[np.int32]:
         """`size` word ids."""
-        return _walk(self.ids, self.places, self.starts, size, seed)
+        return _walk(self.ids, self.places, self.starts, size, np.random.default_rng(seed))
 
     def write(self, path: Path, ids: NDArray[np.int32], line: int) -> None:
         """Write words, `line` of them a line."""

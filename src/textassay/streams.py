@@ -13,6 +13,7 @@ def open_streams() -> None:
     """Give closed standard streams a place, and let no encoding stop a message."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
+            # no `with`: it stays open as long as the process, as the stream it stands for would
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -530,7 +530,7 @@ def test_near_verbatim_copies_and_counts(command: Run, texts: Path) -> None:
     (texts / "t.txt").write_text((" ".join(words[:300]) + "\n") * 7 + " ".join(words[300:]) + "\n")
     shouted = ", ".join(word.upper() for word in words[20:140])
     (texts / "m.txt").write_text(f"{shouted}!\n{' '.join(words[100:250])}\n")
-    code, out, _ = command(
+    arguments = (
         "novelty",
         f"m={texts / 'm.txt'}",
         "--train",
@@ -538,10 +538,10 @@ def test_near_verbatim_copies_and_counts(command: Run, texts: Path) -> None:
         "--near-verbatim",
         "--random-ngrams",
         50,
-        "--json",
         "--resamples",
         99,
     )
+    code, out, _ = command(*arguments, "--json")
     assert code == 0
     records = [json.loads(line) for line in out.splitlines()]
     longest = {
@@ -568,17 +568,8 @@ def test_near_verbatim_copies_and_counts(command: Run, texts: Path) -> None:
     assert counts["m"] == {7.0: 51.0}
     assert set(counts["training text"]) <= {1.0, 7.0}
     assert 40 <= sum(counts["training text"].values()) <= 50
-    code, table, _ = command(
-        "novelty",
-        f"m={texts / 'm.txt'}",
-        "--train",
-        texts / "t.txt",
-        "--near-verbatim",
-        "--random-ngrams",
-        50,
-        "--resamples",
-        99,
-    )
+    code, table, _ = command(*arguments)
+    assert code == 0
     assert "The same except for case and punctuation" in table
     assert "m: 51 100-grams occur 7 times (median)" in table
     code, _, err = command("novelty", f"m={texts / 'm.txt'}", "--near-verbatim")
