@@ -153,7 +153,15 @@ def _run_assay(
         seed=seeds.spawn(1)[0],
     )
     options = NoveltyOptions(settings.ngrams, settings.train_role, settings.examples)
+    samples = {}
+    if train_files and not tokenizer.reads_ids:
+        samples["training text"] = sample_of_file(
+            train_files[0], settings.reading, settings.newline
+        )
     with Workers(settings.jobs) as workers:
+        doubts = workers.start(
+            lambda: text_warnings(dict(zip(names, corpora, strict=True)), samples)
+        )
         total = _total_bytes(train_files)
         matches = find_matches(
             corpora,
@@ -182,13 +190,8 @@ def _run_assay(
                     sides, stream, matches.training, number, setting, workers, rng
                 )
         jobs = workers.jobs
+        warnings = doubts.result()
     adjust(records)
-    samples = {}
-    if train_files and not tokenizer.reads_ids:
-        samples["training text"] = sample_of_file(
-            train_files[0], settings.reading, settings.newline
-        )
-    warnings = text_warnings(dict(zip(names, corpora, strict=True)), samples)
     wait_for_digests()
     warnings.extend(_input_warnings(inputs, train_files, records))
     if matches.training is not None and not matches.training.tokens:

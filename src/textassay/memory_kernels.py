@@ -1,7 +1,7 @@
-"""Two memory instructions that Python has no word for: unaligned 8-byte loads and prefetching.
+"""Machine instructions that Python has no word for: 8-byte loads, prefetching, trailing zeros.
 
-Both exist for speed alone: a word's bytes are hashed and compared eight at a time, and a matcher
-that runs several lanes asks for the next state of each lane before it needs it.
+They exist for speed alone: a word's bytes are scanned, hashed and compared eight at a time, and a
+matcher that runs several lanes asks for the next state of each lane before it needs it.
 """
 
 from __future__ import annotations
@@ -51,5 +51,16 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         # read access, keep in all cache levels, data cache
         builder.call(function, [byte_pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """How many of the lowest bits of a uint64 are 0 before the first 1; 64 if there is none."""
+    signature = types.intp(types.uint64)
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(0))
 
     return signature, code

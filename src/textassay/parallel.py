@@ -65,9 +65,19 @@ class Workers:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Results in order, computed by threads; `items` is read only a little ahead."""
+        return _ordered(self._thread_pool(), function, items, 2 * self.jobs)
+
+    def start(self, function: Callable[[], Result]) -> Future[Result]:
+        """Begin something in a thread, beside what is called next; ask the future for its result.
+
+        For work that runs without the interpreter lock for most of its time.
+        """
+        return self._thread_pool().submit(function)
+
+    def _thread_pool(self) -> Executor:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="textassay")
-        return _ordered(self._threads, function, items, 2 * self.jobs)
+        return self._threads
 
     def map_in_processes(
         self, function: Callable[[Item], Result], items: Iterable[Item]

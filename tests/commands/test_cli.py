@@ -317,7 +317,10 @@ def test_bad_input_leaves_nothing_behind(command: Run, texts: Path) -> None:
         "run", f"m={texts / 'model.txt'}", "--train", texts / "bad.txt", "--out", out
     )
     assert code == 2
-    assert "bad.txt, byte 45: is not valid UTF-8 (0xff), or use --errors replace" in err
+    assert (
+        "bad.txt, line 10, byte 45: is not valid UTF-8 (0xff): convert it, or use --errors replace"
+        in err
+    )
     assert not out.exists()
     code, _, _ = command("novelty", f"m={texts / 'bad.txt'}", "--per-token", out / "tokens.jsonl")
     assert code == 2

@@ -25,10 +25,11 @@ def decode(
             return raw.decode("utf-8", "replace").replace("\0", REPLACEMENT)
         hint = ""
         if byte in (0, None) and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            hint = "; it looks like UTF-16: convert it"
+            hint = "; it looks like UTF-16"
         at = error.start if byte is None else byte + error.start
         raise InputError(
-            f"is not valid UTF-8 (0x{raw[error.start]:02x}){hint}, or use --errors replace",
+            f"is not valid UTF-8 (0x{raw[error.start]:02x}){hint}: convert it, or use --errors "
+            "replace",
             file=file,
             line=line,
             byte=at,

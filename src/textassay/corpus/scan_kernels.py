@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from textassay.compiled import kernel
-from textassay.memory_kernels import load_eight_bytes
+from textassay.memory_kernels import load_eight_bytes, trailing_zeros
 
 _ONES = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
@@ -32,6 +32,41 @@ SEPARATOR, LINE_END, WORD, APOSTROPHE, SINGLE, MARK = 0, 1, 2, 3, 4, 5
 
 # Tokenizers that are compiled.
 WHITESPACE, WORDS, CHARACTERS = 0, 1, 2
+
+
+@kernel
+def _between(bytes_below_128: Any, first: int, last: int) -> Any:
+    """The high bit of each of eight bytes that lies in first..last, among other bits."""
+    above = bytes_below_128 + np.uint64(0x80 - first) * _ONES
+    return above & ~(bytes_below_128 + np.uint64(0x7F - last) * _ONES)
+
+
+@kernel
+def behind_visible(buffer: Any, i: int, end: int) -> int:
+    """The first place from i on, below end, that holds ASCII white space; else end."""
+    while i < end:
+        word = load_eight_bytes(buffer, i)
+        low = word & ~_HIGH_BITS
+        white = (_between(low, 32, 32) | _between(low, 9, 13)) & ~word & _HIGH_BITS
+        if white != 0:
+            return min(end, i + (trailing_zeros(white) >> 3))
+        i += 8
+    return end
+
+
+@kernel
+def behind_ascii_word(buffer: Any, i: int, end: int) -> int:
+    """The first place from i on, below end, that is no ASCII letter or digit; else end."""
+    while i < end:
+        word = load_eight_bytes(buffer, i)
+        low = word & ~_HIGH_BITS
+        # a letter and its capital differ in one bit
+        letters = _between(low | (np.uint64(0x20) * _ONES), 0x61, 0x7A)
+        other = ~((letters | _between(low, 0x30, 0x39)) & ~word) & _HIGH_BITS
+        if other != 0:
+            return min(end, i + (trailing_zeros(other) >> 3))
+        i += 8
+    return end
 
 
 @kernel
@@ -186,12 +221,7 @@ def _scan(
                     count += 1
             inside = True
         if tokenizer == WHITESPACE:
-            i += 1
-            while i < end:
-                b = buffer[np.uint64(i)]
-                if b == 32 or (9 <= b <= 13):
-                    break
-                i += 1
+            i = behind_visible(buffer, i + 1, end)
         elif tokenizer == CHARACTERS:
             code, width = character_at(buffer, i)
             i += width
@@ -207,6 +237,9 @@ def _scan(
                 continue
             if kind == WORD or kind == MARK:
                 while i < end:
+                    i = behind_ascii_word(buffer, i, end)
+                    if i == end:
+                        break
                     b = buffer[np.uint64(i)]
                     if b < 0x80:
                         kind = classes[b]

@@ -250,15 +250,31 @@ def compact(
     """Rewrite the automaton for matching, its states renumbered by `order` (new -> old).
 
     records[state]: token and target of the only edge (SEVERAL_EDGES, NO_EDGES in the token's
-    place), suffix link, length of the link's longest string. Several edges stand in `table`, keys
-    and targets behind one another; the root's in `root_targets`.
+    place), the state to fall back to, length of that state's longest string. Several edges stand
+    in `table`, keys and targets behind one another; the root's in `root_targets`.
+
+    A suffix link's state has all the edges that the state itself has. Where it has no others, it
+    cannot help when the state could not: the matcher falls back to the first one that has more.
+    Links lead to shorter strings, which `order` lists before, among states with several edges as
+    among all others.
     """
     last = table.size // 2 - 1
+    edges = np.zeros(order.size, np.int32)
     for new in range(order.size):
         old = order[new]
+        number = graph.first_edge[old]
+        while number >= 0:
+            edges[new] += 1
+            number = graph.edges[number, 2]
         link = graph.links[old]
-        records[4 * new + 2] = rank[link] if link >= 0 else -1
-        records[4 * new + 3] = graph.lengths[link] if link >= 0 else -1
+        back, length = -1, -1
+        if link >= 0:
+            back, length = rank[link], graph.lengths[link]
+            if back > 0 and edges[back] == edges[new]:
+                length = records[4 * back + 3]
+                back = records[4 * back + 2]
+        records[4 * new + 2] = back
+        records[4 * new + 3] = length
         number = graph.first_edge[old]
         records[4 * new] = SEVERAL_EDGES
         if new == 0:

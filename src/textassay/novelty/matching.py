@@ -7,6 +7,7 @@ import queue
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -23,8 +24,8 @@ from textassay.novelty.automaton import Automaton
 from textassay.parallel import Workers
 from textassay.resume import Interruption, Store, deferred_interrupt
 
-LANES = 8
-_GROUP = 64  # pieces between points where the work can be saved
+LANES = 16
+_GROUP = 256  # pieces between points where the work can be saved
 _SAVE_EVERY = 20.0  # seconds
 
 Progress = Callable[[int], None]
@@ -56,6 +57,9 @@ class Settled(NamedTuple):
     place: NDArray[np.uint64]
 
 
+Snapshot = Callable[[Settled, int], NDArray[np.float64]]
+
+
 @dataclass
 class TrainingPass:
     """The state of the pass over training text; complete when `finished`.
@@ -74,6 +78,8 @@ class TrainingPass:
     carried: tuple[int, int] = (0, 0)
     snapshots: list[NDArray[np.float64]] = field(default_factory=list)
     finished: bool = False
+    last_snapshot: int = -1
+    _snapshot_under_way: Future[NDArray[np.float64]] | None = None
 
     @property
     def tokens(self) -> int:
@@ -90,6 +96,22 @@ class TrainingPass:
 
     def settled(self) -> Settled:
         """What the text read so far holds of each state. Cost: linear in the states."""
+        return self._settle(self._total())
+
+    def begin_snapshot(self, snapshot: Snapshot, workers: Workers) -> None:
+        """Take a snapshot of the text read so far, beside what is read from here on."""
+        self.end_snapshot()  # one at a time: each holds a copy of the visits
+        total, tokens = self._total(), self.tokens
+        self._snapshot_under_way = workers.start(lambda: snapshot(self._settle(total), tokens))
+        self.last_snapshot = tokens
+
+    def end_snapshot(self) -> None:
+        """Wait for the snapshot under way, if there is one."""
+        if self._snapshot_under_way is not None:
+            self.snapshots.append(self._snapshot_under_way.result())
+            self._snapshot_under_way = None
+
+    def _settle(self, visits: Any) -> Settled:
         from textassay.novelty.matching_kernels import settle
 
         automaton = self.automaton
@@ -101,11 +123,12 @@ class TrainingPass:
             np.empty(size, np.uint64),
         )
         by_length = np.argsort(automaton.lengths, kind="stable").astype(np.int32)
-        settle(by_length, automaton.lengths, automaton.links, self._total(), *out)
+        settle(by_length, automaton.lengths, automaton.links, visits, *out)
         return out
 
     def saved(self) -> dict[str, NDArray[Any]]:
         """Arrays to go on from."""
+        self.end_snapshot()
         total = self._total()
         return {
             "best": total.best,
@@ -125,6 +148,7 @@ class TrainingPass:
         self.carried = (int(saved["carried"][0]), int(saved["carried"][1]))
         self.last_bytes = int(saved["last_bytes"])
         self.snapshots = list(saved["snapshots"])
+        self.last_snapshot = int(self.snapshots[-1][0]) if self.snapshots else -1
 
     def documents_of(self, file: int) -> int:
         """Documents of one training file."""
@@ -168,7 +192,7 @@ def match_training(
     vocabulary: Vocabulary,
     workers: Workers,
     *,
-    snapshot: Callable[[TrainingPass], NDArray[np.float64]] | None = None,
+    snapshot: Snapshot | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
     key: str = "",
@@ -183,7 +207,8 @@ def match_training(
         Of the generated documents; nothing is added to it.
     workers : Workers
     snapshot : callable, optional
-        Called whenever the text read has doubled, and at the end; its numbers are kept.
+        Called with what is settled and the tokens read, whenever the text read has doubled, and
+        at the end; its numbers are kept.
     progress : callable, optional
         Called with the bytes of text read so far.
     store, key : Store, str, optional
@@ -209,14 +234,14 @@ def match_training(
         while not training.finished and not interruption.requested:
             doubled = _next_doubling(training.last_bytes)
             walk.read(_Group(pieces, doubled, interruption, progress))
-            last = training.snapshots[-1][0] if training.snapshots else -1
             doubled_now = training.finished or training.last_bytes >= _NEARLY * doubled
-            if snapshot and doubled_now and training.tokens > last:
-                training.snapshots.append(snapshot(training))
+            if snapshot and doubled_now and training.tokens > training.last_snapshot:
+                training.begin_snapshot(snapshot, workers)
             late = time.monotonic() - last_save > _SAVE_EVERY
             if store and not training.finished and (interruption.requested or late):
                 store.save(key, training.saved())
                 last_save = time.monotonic()
+        training.end_snapshot()
     if store:
         store.discard(key)
     return training

@@ -222,7 +222,7 @@ def match_piece(
                 continue
             token = np.uint64(id)
             found = False
-            while here != 0:
+            if here != 0:
                 row = here << np.uint64(2)
                 if here < several:
                     key = (here << np.uint64(32)) | token
@@ -235,14 +235,22 @@ def match_piece(
                         here = table[slot + slot + one]
                         long += 1
                         found = True
-                        break
                 elif records[row] == id:
                     here = np.uint64(records[row + one])
                     long += 1
                     found = True
-                    break
-                long = np.int64(records[row + np.uint64(3)])
-                here = np.uint64(records[row + np.uint64(2)])
+                if not found:
+                    long = np.int64(records[row + np.uint64(3)])
+                    here = np.uint64(records[row + np.uint64(2)])
+                    if here != 0:
+                        # the same token once more in the next round, from a shorter string
+                        state[k] = here
+                        length[k] = long
+                        prefetch(records, np.int64(here << np.uint64(2)))
+                        key = (here << np.uint64(32)) | token
+                        slot = ((key ^ (key >> np.uint64(29))) * MULTIPLIER) >> shift
+                        prefetch(table, np.int64(slot + slot))
+                        continue
             if not found:
                 here = np.uint64(root_targets[token])
                 long = 1 if here > 0 else 0

@@ -92,10 +92,9 @@ def find_matches(
             )
         ]
 
-    def snapshot(training: TrainingPass) -> NDArray[np.float64]:
-        scores = scores_now(training.settled())
-        curves = [novelty_curve(s, ngrams) for s in scores]
-        return np.concatenate([[training.tokens], *curves])
+    def snapshot(settled: Settled, tokens: int) -> NDArray[np.float64]:
+        curves = [novelty_curve(s, ngrams) for s in scores_now(settled)]
+        return np.concatenate([[tokens], *curves])
 
     training = match_training(
         automaton,

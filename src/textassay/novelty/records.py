@@ -260,15 +260,21 @@ def _covered_spans(
     last: int,
 ) -> list[tuple[int, int, int]]:
     """Stretches of the characters first..last of a document by the passage that covers them."""
-    spans: list[tuple[int, int, int]] = []
     begins, ends, cover = begins[document], ends[document], cover[document]
-    for token in np.flatnonzero((begins >= first) & (ends <= last) & (cover > 0)).tolist():
-        begin, end, length = int(begins[token]), int(ends[token]), int(cover[token])
-        if spans and spans[-1][2] == length and token and cover[token - 1] == length:
-            spans[-1] = (spans[-1][0], end - first, length)
-        else:
-            spans.append((begin - first, end - first, length))
-    return spans
+    tokens = np.flatnonzero((begins >= first) & (ends <= last) & (cover > 0))
+    if not tokens.size:
+        return []
+    lengths = cover[tokens]
+    runs = np.append(True, (np.diff(tokens) > 1) | (np.diff(lengths) != 0))
+    opens, closes = np.flatnonzero(runs), np.append(np.flatnonzero(runs)[1:], tokens.size) - 1
+    return list(
+        zip(
+            (begins[tokens[opens]] - first).tolist(),
+            (ends[tokens[closes]] - first).tolist(),
+            lengths[opens].tolist(),
+            strict=True,
+        )
+    )
 
 
 def _role_note(role: str) -> str:
