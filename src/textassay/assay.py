@@ -147,7 +147,8 @@ def _run_assay(
     setting = Setting(
         signature=settings.signature(),
         unit=choose_unit(corpora, settings.unit),
-        n_resamples=settings.resamples,
+        # enough for p-values that adjusted for all systems can still be small
+        n_resamples=max(settings.resamples, 200 * len(settings.systems) - 1),
         margin=settings.margin,
         protocol=settings.protocol,
         seed=seeds.spawn(1)[0],

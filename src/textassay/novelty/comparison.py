@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textassay.corpus.units import can_be_paired
 from textassay.novelty.measure import NoveltyOptions
@@ -14,65 +12,27 @@ from textassay.novelty.scores import position_means
 from textassay.novelty.sides import Side
 from textassay.novelty.tables import Column, Table
 from textassay.results import Measurement, Record, Series, finite, make_signature
-from textassay.stats.events import typical_deviations, value_interval
-from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
-from textassay.stats.ratios import RatioComparison, compare_ratios, human_margin
+from textassay.stats.ratio_records import Array, Measured, RatioBench, intervals, measure
+from textassay.stats.ratio_sums import RatioSums
+from textassay.stats.ratios import RatioComparison
 from textassay.stats.setting import Setting
-from textassay.stats.verdicts import detectable_difference, verdict
-
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """A side's measures, on whole documents or on documents cut to one length."""
-
-    columns: list[Column]
-    sums: RatioSums
-    resampled: Array
-    documents: int
-    tokens: int
-
-    @property
-    def bounds(self) -> Array:
-        """Smallest and largest possible values, float64[2, K]."""
-        return np.array([column.bounds for column in self.columns]).T
-
-    @property
-    def least(self) -> Array:
-        """Smallest deviations of a unit, float64[K]."""
-        return np.array([float(column.event) for column in self.columns])
-
-    @property
-    def content(self) -> int:
-        """A checksum of the sums, which names the side's random streams."""
-        sums = (self.sums.numerators, self.sums.denominators)
-        return zlib.crc32(b"".join(np.ascontiguousarray(part).tobytes() for part in sums))
 
 
 @dataclass(eq=False)
 class Bench:
-    """Where sides are measured and compared, each thing once.
-
-    Random streams are named after what they are for and what is in a text, so that a system's
-    numbers depend neither on its name nor on which other systems are there.
-    """
+    """Where sides are measured and compared, each thing once."""
 
     human: Side | None
     options: NoveltyOptions
     setting: Setting
-    n_resamples: int
+    ratios: RatioBench[Column] = field(init=False)
     _tables: dict[tuple[str, int | None], Table] = field(default_factory=dict)
-    _measured: dict[tuple[str, int | None], Measured] = field(default_factory=dict)
-    _margins: dict[tuple[int, int | None], Array] = field(default_factory=dict)
+    _measured: dict[tuple[str, int | None], Measured[Column]] = field(default_factory=dict)
 
-    def rng(self, *names: object) -> np.random.Generator:
-        """The generator for a purpose."""
-        seed = self.setting.seed
-        key = zlib.crc32(repr(names).encode("utf-8", "backslashreplace"))
-        return np.random.default_rng(
-            np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key))
-        )
+    def __post_init__(self) -> None:
+        # the curve over n: the first columns, which count both sources if there are two
+        joint = slice(0, len(self.options.ngrams))
+        self.ratios = RatioBench(self.setting, joint, "novelty by n")
 
     def table(self, side: Side, cut: int | None) -> Table:
         """A side's sums by document."""
@@ -80,8 +40,8 @@ class Bench:
             self._tables[side.name, cut] = side.table(self.options, cut)
         return self._tables[side.name, cut]
 
-    def measured(self, side: Side, cut: int | None) -> Measured:
-        """A side's measures and their intervals."""
+    def measured(self, side: Side, cut: int | None) -> Measured[Column]:
+        """A side's measures, on whole documents or on documents cut to one length."""
         if (side.name, cut) not in self._measured:
             table = self.table(side, cut)
             units = side.units(self.setting.unit)
@@ -91,31 +51,17 @@ class Bench:
                 units = [unit for unit, keep in zip(units, kept, strict=True) if keep]
                 lengths = np.full(int(kept.sum()), cut)
             sums = RatioSums.from_documents(table.numerators, table.denominators, units)
-            measured = Measured(table.columns, sums, np.empty(0), lengths.size, int(lengths.sum()))
-            rng = self.rng("bootstrap", measured.content)
-            drawn = bootstrap_ratios(sums, self.n_resamples, rng)
-            self._measured[side.name, cut] = replace(measured, resampled=drawn)
+            self._measured[side.name, cut] = measure(
+                table.columns, sums, lengths.size, int(lengths.sum()), self.setting
+            )
         return self._measured[side.name, cut]
 
     def intervals(self, side: Side, cut: int | None) -> tuple[Array, Array]:
         """The 95 % intervals of a side's measures."""
-        mine = self.measured(side, cut)
-        sides = [mine.sums]
-        if self.human is not None and not side.is_human:
-            sides.append(self.measured(self.human, cut).sums)
-        typical = typical_deviations(sides, mine.least)
-        low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical)
-        return low, high
-
-    def margin(self, size: int, cut: int | None) -> Array:
-        """Distances up to it are seen between sets of `size` human units."""
-        if self.human is None:
-            raise ValueError("there is no human text")
-        if (size, cut) not in self._margins:
-            sums = self.measured(self.human, cut).sums
-            rng = self.rng("margin", size, self.measured(self.human, cut).content)
-            self._margins[size, cut] = human_margin(sums, size, self.n_resamples, rng)
-        return self._margins[size, cut]
+        other = self.human if self.human is not None and not side.is_human else None
+        return intervals(
+            self.measured(side, cut), None if other is None else self.measured(other, cut)
+        )
 
 
 class SideReport:
@@ -140,23 +86,11 @@ class SideReport:
 
     def _compare(self, human: Side, cut: int | None) -> RatioComparison:
         bench = self.bench
-        mine, theirs = bench.measured(self.side, cut), bench.measured(human, cut)
-        paired = (
-            len(human.corpora) == 1
-            and can_be_paired(self.side.corpora[0], human.corpora[0], bench.setting.unit)
-            and set(mine.sums.keys) == set(theirs.sums.keys)
+        may_pair = len(human.corpora) == 1 and can_be_paired(
+            self.side.corpora[0], human.corpora[0], bench.setting.unit
         )
-        return compare_ratios(
-            mine.sums,
-            theirs.sums.select(mine.sums.keys) if paired else theirs.sums,
-            n_resamples=bench.n_resamples,
-            rng=bench.rng("permutation", mine.content, theirs.content),
-            paired=paired,
-            # the curve over n: the first columns, which count both sources if there are two
-            joint=slice(0, len(bench.options.ngrams)),
-            bounds=mine.bounds,
-            resampled=(mine.resampled, theirs.resampled),
-            least=mine.least,
+        return bench.ratios.compare(
+            bench.measured(self.side, cut), bench.measured(human, cut), may_pair=may_pair
         )
 
     def _signature(self, column: Column, cut: int | None) -> str:
@@ -182,77 +116,22 @@ class SideReport:
         bench = self.bench
         mine = bench.measured(self.side, cut)
         theirs = bench.measured(bench.human, cut) if comparison and bench.human else None
-        values = mine.sums.values
-        low, high = bench.intervals(self.side, cut)
+        interval = bench.intervals(self.side, cut)
+        # where lengths are unlike, the verdict is that of documents cut to one length
+        unlike = "unlike-lengths" if cut is None and self.cut is not None else None
         found: list[Record] = []
         for k, column in enumerate(mine.columns):
-            record = Measurement(
-                measure=column.measure,
-                system=self.side.name,
-                value=finite(values[k]),
-                value_low=finite(low[k]),
-                value_high=finite(high[k]),
-                unit=column.unit,
-                direction=column.direction,
-                n_documents=mine.documents,
-                n_tokens=mine.tokens,
-                n_units=len(mine.sums),
-                resampling_unit=bench.setting.unit,
-                signature=self._signature(column, cut),
+            record = bench.ratios.record(
+                self.side.name, mine, interval, k, self._signature(column, cut)
             )
             if comparison is not None and theirs is not None:
-                record.human = finite(theirs.sums.values[k])
-                self._add_comparison(record, comparison, theirs, k, cut)
+                bench.ratios.add_comparison(record, comparison, mine, theirs, k, unlike)
             found.append(record)
         return found
 
-    def _add_comparison(
-        self,
-        record: Measurement,
-        comparison: RatioComparison,
-        human: Measured,
-        k: int,
-        cut: int | None,
-    ) -> None:
-        bench = self.bench
-        if np.isnan(comparison.distance[k]):
-            return
-        size = min(len(bench.measured(self.side, cut).sums), len(human.sums) // 2)
-        record.size = size
-        record.distance = finite(comparison.distance[k])
-        record.distance_low = finite(comparison.low[k])
-        record.distance_high = finite(comparison.high[k])
-        record.floor = finite(comparison.floor[k])
-        record.p_value = finite(comparison.pvalue[k])
-        if not np.isnan(comparison.pvalue_joint[k]):
-            record.p_adjusted = finite(comparison.pvalue_joint[k])
-            record.family = "novelty by n, step-down max-T"
-        how = "sign flips of paired" if comparison.paired else "studentized permutation of"
-        record.test = f"{how} {record.resampling_unit}s, {bench.n_resamples} resamples"
-        if comparison.sparse[k]:
-            record.test = f"exact binomial of {record.resampling_unit}s with events"
-            if record.family:
-                record.family = "novelty by n, Bonferroni"
-        margin = float(bench.margin(size, cut)[k])
-        if comparison.sparse[k]:
-            record.warnings.append("few-events")
-            # human samples without any event agree in nothing but their size
-            margin = max(margin, float(comparison.usual_most[k]))
-        if bench.setting.margin is not None:
-            margin = bench.setting.margin
-        if np.isnan(margin):
-            return
-        record.reference = finite(margin)
-        error = float(comparison.standard_error[k])
-        record.detectable = finite(detectable_difference(error, margin))
-        if cut is None and self.cut is not None:
-            record.warnings.append("unlike-lengths")  # the verdict is that of equal lengths
-        else:
-            record.verdict = verdict(float(comparison.low[k]), float(comparison.high[k]), margin)
-
     def _longest_copy(self) -> Record:
         longest = max(int(scores.copied.max(initial=0)) for scores in self.side.scores)
-        column = Column("novelty.longest_copy", "training", "tokens", "lower")
+        column = Column("novelty.longest_copy", "tokens", "lower", source="training")
         return Measurement(
             measure=column.measure,
             system=self.side.name,
@@ -320,7 +199,7 @@ class SideReport:
                         x=bins.astype(float).tolist(),
                         y=[finite(mean) for mean in means],
                         signature=self._signature(
-                            Column("novelty.pointwise", "training", "tokens"), None
+                            Column("novelty.pointwise", "tokens", source="training"), None
                         ),
                     )
                 )

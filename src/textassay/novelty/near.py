@@ -54,7 +54,7 @@ def near_verbatim_records(
     matches = find_matches(corpora, near_stream, workers, ngrams=options.ngrams[:1])
     signature = {**setting.signature, "tok": TOKENIZER, "norm": "casefold"}
     near_setting = replace(setting, signature=signature, unit="document")
-    bench = Bench(None, options, near_setting, setting.n_resamples)
+    bench = Bench(None, options, near_setting)
     found: list[Record] = []
     for number, (side, corpus) in enumerate(zip(sides, corpora, strict=True)):
         near = Side(side.name, side.is_human, [corpus], [matches.scores[number]])

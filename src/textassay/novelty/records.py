@@ -45,8 +45,7 @@ def novelty_records(
             [scores for side in humans for scores in side.scores],
         )
         records.extend(_human_warnings(human, options))
-    n = max(setting.n_resamples, 200 * max(1, len(systems)) - 1)
-    bench = Bench(human, options, setting, n)
+    bench = Bench(human, options, setting)
     cut = None
     if human is not None:
         cut = matched_length([human.lengths, *(side.lengths for side in systems)])

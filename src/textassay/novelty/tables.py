@@ -21,18 +21,14 @@ from textassay.novelty.scores import (
     ngram_sums,
     sum_documents,
 )
+from textassay.stats import ratio_records
 
 
 @dataclass(frozen=True)
-class Column:
-    """One measure: its name, which duplication it counts, what it is a share or mean of."""
+class Column(ratio_records.Column):
+    """One measure, and which duplication it counts."""
 
-    measure: str
-    source: Source
-    unit: str
-    direction: str = "human"
-    bounds: tuple[float, float] = (0.0, 1.0)
-    event: float = 1.0  # the smallest deviation of a document: one item, or one passage
+    source: Source = "both"
 
     @property
     def key(self) -> str:
@@ -78,29 +74,35 @@ def document_table(
     for source in SOURCES if scores.has_training else ("context",):
         for n in ngrams:
             add(
-                Column(f"novelty.ngram{n}", source, f"share of {n}-grams that are novel"),
+                Column(f"novelty.ngram{n}", f"share of {n}-grams that are novel", source=source),
                 *ngram_sums(scores, n, source),
             )
         score = scores.pointwise(source)
         add(
             Column(
                 "novelty.pointwise",
-                source,
                 f"tokens, truncated at {TRUNCATED_AT}",
                 bounds=(1.0, TRUNCATED_AT),
+                source=source,
             ),
             sum_documents(np.minimum(score, TRUNCATED_AT), scores.offsets),
             tokens,
         )
         add(
-            Column("novelty.pointwise_untruncated", source, "tokens", bounds=(1.0, np.inf)),
+            Column("novelty.pointwise_untruncated", "tokens", bounds=(1.0, np.inf), source=source),
             sum_documents(score, scores.offsets),
             tokens,
         )
     if scores.has_training:
         cover = scores.cover()
         add(
-            Column("novelty.supercopied", "training", "share of tokens", "lower", event=SUPERCOPY),
+            Column(
+                "novelty.supercopied",
+                "share of tokens",
+                "lower",
+                event=SUPERCOPY,
+                source="training",
+            ),
             sum_documents(cover >= SUPERCOPY, scores.offsets),
             tokens,
         )
@@ -108,22 +110,22 @@ def document_table(
             add(
                 Column(
                     "novelty.copied50",
-                    "training",
                     "share of characters",
                     "lower",
                     event=COPIED_CHARACTERS,
+                    source="training",
                 ),
                 *_copied_characters(scores, corpus),
             )
         lengths = np.array(CREATIVITY_LENGTHS)
         unique = len(lengths) - np.searchsorted(lengths, cover, side="right")
         add(
-            Column("novelty.creativity", "training", "mean share of tokens, L = 5 to 12"),
+            Column("novelty.creativity", "mean share of tokens, L = 5 to 12", source="training"),
             sum_documents(unique, scores.offsets) / len(lengths),
             tokens,
         )
         add(
-            Column("novelty.mean_suffix", "training", "tokens", bounds=(0.0, np.inf)),
+            Column("novelty.mean_suffix", "tokens", bounds=(0.0, np.inf), source="training"),
             sum_documents(scores.copied, scores.offsets),
             tokens,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,3 +36,13 @@ class Setting:
     margin: float | None
     protocol: str
     seed: np.random.SeedSequence
+
+    def rng(self, *names: object) -> np.random.Generator:
+        """The generator for a purpose.
+
+        Random streams are named after what they are for and what is in a text, so that a system's
+        numbers depend neither on its name nor on which other systems are there.
+        """
+        key = zlib.crc32(repr(names).encode("utf-8", "backslashreplace"))
+        spawn_key = (*self.seed.spawn_key, key)
+        return np.random.default_rng(np.random.SeedSequence(self.seed.entropy, spawn_key=spawn_key))

@@ -1,0 +1,218 @@
+"""Measurements of measures that are ratios of sums, and their comparison with human text."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.results import Measurement, finite
+from textassay.stats.events import typical_deviations, value_interval
+from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
+from textassay.stats.ratios import RatioComparison, compare_ratios, human_margin
+from textassay.stats.setting import Setting
+from textassay.stats.verdicts import detectable_difference, verdict
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure: its name, what it is a share or mean of, and what it can be.
+
+    ``event`` is the smallest deviation of a document that can be: one item, or one passage.
+    """
+
+    measure: str
+    unit: str
+    direction: str = "human"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    event: float = 1.0
+
+
+ColumnType = TypeVar("ColumnType", bound=Column)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured(Generic[ColumnType]):
+    """Several measures of one text, with their bootstrap."""
+
+    columns: Sequence[ColumnType]
+    sums: RatioSums
+    resampled: Array
+    documents: int
+    tokens: int
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest possible values, float64[2, K]."""
+        return np.array([column.bounds for column in self.columns]).T
+
+    @property
+    def least(self) -> Array:
+        """Smallest deviations of a unit, float64[K]."""
+        return np.array([float(column.event) for column in self.columns])
+
+    @property
+    def content(self) -> int:
+        """A checksum of the sums, which names the text's random streams."""
+        sums = (self.sums.numerators, self.sums.denominators)
+        return zlib.crc32(b"".join(np.ascontiguousarray(part).tobytes() for part in sums))
+
+
+def measure(
+    columns: Sequence[ColumnType],
+    sums: RatioSums,
+    documents: int,
+    tokens: int,
+    setting: Setting,
+) -> Measured[ColumnType]:
+    """Measures of one text, bootstrapped over its units."""
+    measured = Measured(columns, sums, np.empty(0), documents, tokens)
+    rng = setting.rng("bootstrap", measured.content)
+    return replace(measured, resampled=bootstrap_ratios(sums, setting.n_resamples, rng))
+
+
+def intervals(
+    mine: Measured[ColumnType], human: Measured[ColumnType] | None
+) -> tuple[Array, Array]:
+    """The 95 % intervals of a text's measures; `human` tells how much units deviate if they do."""
+    sides = [mine.sums] if human is None else [mine.sums, human.sums]
+    typical = typical_deviations(sides, mine.least)
+    low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical)
+    return low, high
+
+
+@dataclass(eq=False)
+class RatioBench(Generic[ColumnType]):
+    """Compares texts with one human text; margins are worked out once for each size."""
+
+    setting: Setting
+    joint: slice = field(default_factory=lambda: slice(None))
+    joint_family: str = ""
+    _margins: dict[tuple[int, int], Array] = field(default_factory=dict)
+
+    def compare(
+        self, mine: Measured[ColumnType], human: Measured[ColumnType], *, may_pair: bool
+    ) -> RatioComparison:
+        """Compare; paired where the sides may be and their units have the same names."""
+        paired = may_pair and set(mine.sums.keys) == set(human.sums.keys)
+        return compare_ratios(
+            mine.sums,
+            human.sums.select(mine.sums.keys) if paired else human.sums,
+            n_resamples=self.setting.n_resamples,
+            rng=self.setting.rng("permutation", mine.content, human.content),
+            paired=paired,
+            joint=self.joint,
+            bounds=mine.bounds,
+            resampled=(mine.resampled, human.resampled),
+            least=mine.least,
+        )
+
+    def margin(self, human: Measured[ColumnType], size: int) -> Array:
+        """Distances up to it are seen between sets of `size` human units."""
+        if (size, human.content) not in self._margins:
+            rng = self.setting.rng("margin", size, human.content)
+            self._margins[size, human.content] = human_margin(
+                human.sums, size, self.setting.n_resamples, rng
+            )
+        return self._margins[size, human.content]
+
+    def record(
+        self,
+        system: str,
+        mine: Measured[ColumnType],
+        interval: tuple[Array, Array],
+        k: int,
+        signature: str,
+    ) -> Measurement:
+        """The measurement of one column, not compared."""
+        column = mine.columns[k]
+        return Measurement(
+            measure=column.measure,
+            system=system,
+            value=finite(mine.sums.values[k]),
+            value_low=finite(interval[0][k]),
+            value_high=finite(interval[1][k]),
+            unit=column.unit,
+            direction=column.direction,
+            n_documents=mine.documents,
+            n_tokens=mine.tokens,
+            n_units=len(mine.sums),
+            resampling_unit=self.setting.unit,
+            signature=signature,
+        )
+
+    def add_comparison(
+        self,
+        record: Measurement,
+        comparison: RatioComparison,
+        mine: Measured[ColumnType],
+        human: Measured[ColumnType],
+        k: int,
+        no_verdict: str | None = None,
+    ) -> None:
+        """Add to a measurement how it differs from human text.
+
+        `no_verdict` is a warning that stands in place of a verdict.
+        """
+        record.human = finite(human.sums.values[k])
+        if np.isnan(comparison.distance[k]):
+            return
+        size = min(len(mine.sums), len(human.sums) // 2)
+        record.size = size
+        record.distance = finite(comparison.distance[k])
+        record.distance_low = finite(comparison.low[k])
+        record.distance_high = finite(comparison.high[k])
+        record.floor = finite(comparison.floor[k])
+        record.p_value = finite(comparison.pvalue[k])
+        if not np.isnan(comparison.pvalue_joint[k]):
+            record.p_adjusted = finite(comparison.pvalue_joint[k])
+            record.family = f"{self.joint_family}, step-down max-T"
+        how = "sign flips of paired" if comparison.paired else "studentized permutation of"
+        n = self.setting.n_resamples
+        record.test = f"{how} {record.resampling_unit}s, {n} resamples"
+        if comparison.sparse[k]:
+            record.test = f"exact binomial of {record.resampling_unit}s with events"
+            if record.family:
+                record.family = f"{self.joint_family}, Bonferroni"
+        margin = float(self.margin(human, size)[k])
+        if comparison.sparse[k]:
+            record.warnings.append("few-events")
+            # human samples without any event agree in nothing but their size
+            margin = max(margin, float(comparison.usual_most[k]))
+        add_verdict(
+            record,
+            float(comparison.low[k]),
+            float(comparison.high[k]),
+            float(comparison.standard_error[k]),
+            margin,
+            self.setting,
+            no_verdict,
+        )
+
+
+def add_verdict(
+    record: Measurement,
+    low: float,
+    high: float,
+    standard_error: float,
+    margin: float,
+    setting: Setting,
+    no_verdict: str | None = None,
+) -> None:
+    """Add margin, detectable difference and verdict, or a warning in the verdict's place."""
+    if setting.margin is not None:
+        margin = setting.margin
+    if np.isnan(margin) or np.isnan(low) or np.isnan(high):
+        return
+    record.reference = finite(margin)
+    record.detectable = finite(detectable_difference(standard_error, margin))
+    if no_verdict is None:
+        record.verdict = verdict(low, high, margin)
+    else:
+        record.warnings.append(no_verdict)
