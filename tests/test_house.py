@@ -39,10 +39,11 @@ FLOORS = {
     "config_file": 6,
     "settings": 8,
     "demo": 8,
-    "assay": 9,
-    "bench": 10,
-    "cli": 11,
-    "__main__": 12,
+    "inputs": 9,
+    "assay": 10,
+    "bench": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 # `import textassay` reads the version from the package itself.
 ROOT = {"__version__"}

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-import textassay
 from textassay.corpus.checks import sample_of_file
 from textassay.corpus.corpus import Corpus
-from textassay.corpus.documents import attach_prompts, read_documents
 from textassay.corpus.files import InputFile, find_files, hashed_ahead
+from textassay.corpus.stopwords import read_stopwords, stopwords_of
 from textassay.corpus.stream import TokenStream
 from textassay.corpus.tokenizers import Tokenizer, make_tokenizer
+from textassay.corpus.training_sample import can_be_sampled, sample_documents
 from textassay.corpus.units import choose_unit
 from textassay.corpus.vocabulary import Vocabulary
-from textassay.errors import InputError, UsageError
+from textassay.inputs import (
+    AssayInput,
+    check_inputs,
+    find_inputs,
+    input_warnings,
+    make_header,
+    read_corpus,
+    total_bytes,
+)
 from textassay.novelty.counts import count_records
 from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
 from textassay.novelty.near import near_verbatim_records
@@ -29,9 +33,7 @@ from textassay.novelty.records import novelty_records
 from textassay.novelty.sides import Side
 from textassay.parallel import Workers
 from textassay.results import (
-    SCHEMA_VERSION,
     DocumentSums,
-    Header,
     Measurement,
     Record,
     Warn,
@@ -39,13 +41,16 @@ from textassay.results import (
     write_records,
 )
 from textassay.resume import Store
-from textassay.settings import AssaySettings, parse_named
+from textassay.settings import AssaySettings
 from textassay.stats.multiplicity import benjamini_hochberg, holm
 from textassay.stats.setting import Setting
+from textassay.tendencies.family import TRAINING, TendencyOptions, Text
+from textassay.tendencies.records import tendency_records
 from textassay.text_warnings import text_warnings
 
-FEWEST_UNITS = 30
 PRIMARY = ("tendencies.unigram.tvd", "overlap.self_bleu4", "novelty.pointwise")
+_SAMPLED = 10  # times the human text is what is drawn from the training text
+_FEWEST_SAMPLED, _MOST_SAMPLED = 1 << 20, 1 << 26  # characters
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -58,15 +63,15 @@ class Assay:
     records : list of Record
         Header first.
     documents : list of DocumentSums
-    matches : Matches
-        Scores of every token.
+    matches : Matches or None
+        Scores of every token; None where novelty was not asked for.
     names : list of str
         Systems and human files in the order of ``matches.corpora``.
     """
 
     records: list[Record]
     documents: list[DocumentSums]
-    matches: Matches
+    matches: Matches | None
     names: list[str]
 
     def write(self, folder: Path) -> None:
@@ -77,14 +82,6 @@ class Assay:
                 folder / "results.jsonl": self.records,
             }
         )
-
-
-@dataclass(eq=False)
-class _Input:
-    name: str
-    role: str
-    files: list[InputFile]
-    corpus: Corpus | None = None
 
 
 def run_assay(
@@ -111,96 +108,218 @@ def run_assay(
     TextassayError
         If an input cannot be used; nothing has been written then.
     """
-    inputs = _inputs(settings)
+    inputs = find_inputs(settings)
     train_files = [file for pattern in settings.train for file in find_files(pattern)]
     with hashed_ahead(train_files) as wait_for_digests:
-        return _run_assay(settings, inputs, train_files, command, progress, store, wait_for_digests)
+        tokenizer = make_tokenizer(settings.tokenizer)
+        check_inputs(settings, inputs, train_files, tokenizer)
+        work = _read(settings, inputs, train_files, tokenizer, progress)
+        with Workers(settings.jobs) as work.workers:
+            doubts = work.workers.start(work.text_warnings)
+            records: list[Record] = []
+            documents: list[DocumentSums] = []
+            matches = None
+            if "novelty" in settings.families:
+                matches, records, documents = _novelty(work, store)
+            # afterwards, since a sample of the training text adds words that were not generated
+            if "tendencies" in settings.families:
+                found, sums = _tendencies(work)
+                records = [*found, *records]
+                documents = joined_sums(documents, sums)
+            warnings = doubts.result()
+            jobs = work.workers.jobs
+        adjust(records)
+        wait_for_digests()
+    warnings.extend(input_warnings(inputs, train_files, records))
+    warnings.extend(_stream_warnings(work, matches))
+    counts = []
+    if matches is not None and matches.training is not None:
+        training = matches.training
+        counts = [
+            (training.documents_of(k), training.tokens_of(k)) for k in range(len(train_files))
+        ]
+    header = make_header(settings, inputs, train_files, counts, command, jobs)
+    return Assay([header, *warnings, *records], documents, matches, work.names)
 
 
-def _run_assay(
+@dataclass(eq=False)
+class _Work:
+    """What the families of measures are given."""
+
+    settings: AssaySettings
+    inputs: list[AssayInput]
+    train_files: list[InputFile]
+    tokenizer: Tokenizer
+    vocabulary: Vocabulary
+    corpora: list[Corpus]
+    stream: TokenStream | None
+    unit: str
+    progress: Progress | None
+    sample: str
+    workers: Workers = field(default_factory=Workers)
+
+    @property
+    def names(self) -> list[str]:
+        return [item.name for item in self.inputs]
+
+    def text_warnings(self) -> list[Record]:
+        samples = {TRAINING: self.sample} if self.sample else {}
+        return text_warnings(dict(zip(self.names, self.corpora, strict=True)), samples)
+
+    def show(self, what: str) -> None:
+        if self.progress:
+            self.progress(what, 0, None)
+
+    def setting(self, number: int) -> Setting:
+        """How values are compared, with the branch of the seed of a family."""
+        settings = self.settings
+        return Setting(
+            signature=settings.signature(),
+            unit=self.unit,
+            # enough for p-values that adjusted for all systems can still be small
+            n_resamples=max(settings.resamples, 200 * len(settings.systems) - 1),
+            margin=settings.margin,
+            protocol=settings.protocol,
+            seed=self.seed(number),
+        )
+
+    def seed(self, number: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.settings.seed, spawn_key=(number,))
+
+
+def _read(
     settings: AssaySettings,
-    inputs: list[_Input],
+    inputs: list[AssayInput],
     train_files: list[InputFile],
-    command: str,
+    tokenizer: Tokenizer,
     progress: Progress | None,
-    store: Store | None,
-    wait_for_digests: Callable[[], None],
-) -> Assay:
-    tokenizer = make_tokenizer(settings.tokenizer)
-    _check_inputs(settings, inputs, train_files, tokenizer)
+) -> _Work:
     vocabulary = Vocabulary()
     for number, item in enumerate(inputs):
         if progress:
             progress(f"reading {item.name}", number, len(inputs))
-        item.corpus = _read_corpus(item, settings, tokenizer, vocabulary)
+        item.corpus = read_corpus(item, settings, tokenizer, vocabulary)
     corpora = [item.corpus for item in inputs if item.corpus is not None]
-    names = [item.name for item in inputs]
     stream = None
+    sample = ""
     if train_files:
-        stream = TokenStream(
-            train_files,
-            tokenizer,
-            settings.reading.with_documents(settings.train_documents),
-            settings.newline,
-        )
-    seeds = np.random.SeedSequence(settings.seed)
-    setting = Setting(
-        signature=settings.signature(),
-        unit=choose_unit(corpora, settings.unit),
-        # enough for p-values that adjusted for all systems can still be small
-        n_resamples=max(settings.resamples, 200 * len(settings.systems) - 1),
-        margin=settings.margin,
-        protocol=settings.protocol,
-        seed=seeds.spawn(1)[0],
+        reading = settings.reading.with_documents(settings.train_documents)
+        stream = TokenStream(train_files, tokenizer, reading, settings.newline)
+        if not tokenizer.reads_ids:
+            sample = sample_of_file(train_files[0], settings.reading, settings.newline)
+    unit = choose_unit(corpora, settings.unit)
+    return _Work(
+        settings,
+        inputs,
+        train_files,
+        tokenizer,
+        vocabulary,
+        corpora,
+        stream,
+        unit,
+        progress,
+        sample,
     )
+
+
+def _novelty(work: _Work, store: Store | None) -> tuple[Matches, list[Record], list[DocumentSums]]:
+    settings, stream, progress = work.settings, work.stream, work.progress
+    setting = work.setting(0)
     options = NoveltyOptions(settings.ngrams, settings.train_role, settings.examples)
-    samples = {}
-    if train_files and not tokenizer.reads_ids:
-        samples["training text"] = sample_of_file(
-            train_files[0], settings.reading, settings.newline
-        )
-    with Workers(settings.jobs) as workers:
-        doubts = workers.start(
-            lambda: text_warnings(dict(zip(names, corpora, strict=True)), samples)
-        )
-        total = _total_bytes(train_files)
-        matches = find_matches(
-            corpora,
-            stream,
-            workers,
-            ngrams=settings.ngrams,
-            progress=(lambda done: progress("training text", done, total)) if progress else None,
-            store=store,
-        )
-        if progress:
-            progress("comparing", 0, None)
-        sides = [
-            Side(item.name, item.role == "human", [corpus], [scores])
-            for item, corpus, scores in zip(inputs, corpora, matches.scores, strict=True)
+    total = total_bytes(work.train_files)
+    matches = find_matches(
+        work.corpora,
+        stream,
+        work.workers,
+        ngrams=settings.ngrams,
+        progress=(lambda done: progress(TRAINING, done, total)) if progress else None,
+        store=store,
+    )
+    work.show("novelty: comparing")
+    sides = [
+        Side(item.name, item.role == "human", [corpus], [scores])
+        for item, corpus, scores in zip(work.inputs, work.corpora, matches.scores, strict=True)
+    ]
+    systems = [side for side in sides if not side.is_human]
+    humans = [side for side in sides if side.is_human]
+    records, documents = novelty_records(systems, humans, matches, options, setting, stream)
+    if stream is not None and stream.can_be_read_again:
+        if settings.near_verbatim:
+            records += near_verbatim_records(sides, stream, options, setting, work.workers)
+        if settings.random_ngrams and matches.training is not None:
+            rng = np.random.default_rng(work.seed(1))
+            number = settings.random_ngrams
+            records += count_records(
+                sides, stream, matches.training, number, setting, work.workers, rng
+            )
+    return matches, records, documents
+
+
+def _tendencies(work: _Work) -> tuple[list[Record], list[DocumentSums]]:
+    settings = work.settings
+    stopwords = None
+    if settings.stopwords is not None:
+        stopwords = read_stopwords(settings.stopwords)
+    elif settings.tokenizer in WORD_TOKENIZERS or settings.tokenizer.startswith("moses:"):
+        stopwords = stopwords_of(settings.language)
+    work.show("tendencies: sampling the training text")
+    training, records = _training_sample(work)
+    texts = [
+        Text(item.name, [corpus]) for item, corpus in zip(work.inputs, work.corpora, strict=True)
+    ]
+    number = len(settings.systems)
+    work.show("tendencies: comparing")
+    found, documents = tendency_records(
+        texts[:number],
+        texts[number:],
+        training,
+        TendencyOptions(stopwords, settings.ranks or None, settings.window),
+        work.setting(2),
+        work.workers,
+    )
+    return [*records, *found], documents
+
+
+def _training_sample(work: _Work) -> tuple[Corpus | None, list[Record]]:
+    """Some documents of the training text, where there is human text to compare them with."""
+    settings = work.settings
+    if not work.train_files or not settings.human or work.tokenizer.reads_ids:
+        return None, []
+    reading = settings.reading.with_documents(settings.train_documents)
+    if not can_be_sampled(work.train_files, reading):
+        return None, [
+            Warn(
+                code="training-not-sampled",
+                message="no documents can be drawn from training text on standard input, nor from "
+                "large files whose documents are not lines: it is not compared with human text",
+            )
         ]
-        systems = [side for side in sides if not side.is_human]
-        humans = [side for side in sides if side.is_human]
-        records, documents = novelty_records(systems, humans, matches, options, setting, stream)
-        if stream is not None and stream.can_be_read_again:
-            if settings.near_verbatim:
-                records += near_verbatim_records(sides, stream, options, setting, workers)
-            if settings.random_ngrams and matches.training is not None:
-                rng = np.random.default_rng(seeds.spawn(1)[0])
-                number = settings.random_ngrams
-                records += count_records(
-                    sides, stream, matches.training, number, setting, workers, rng
-                )
-        jobs = workers.jobs
-        warnings = doubts.result()
-    adjust(records)
-    wait_for_digests()
-    warnings.extend(_input_warnings(inputs, train_files, records))
+    texts = [text for corpus in work.corpora[len(settings.systems) :] for text in corpus.texts]
+    wanted = _SAMPLED * sum(map(len, texts))
+    characters = min(_MOST_SAMPLED, max(_FEWEST_SAMPLED, wanted))
+    rng = np.random.default_rng(work.seed(3))
+    documents = sample_documents(work.train_files, reading, characters, rng)
+    if not any(document.text for document in documents):
+        return None, []
+    corpus = Corpus.from_documents(
+        documents, work.tokenizer, work.vocabulary, name=TRAINING, newline=settings.newline
+    )
+    return corpus, []
+
+
+WORD_TOKENIZERS = ("words", "bare-words", "whitespace", "treebank")
+
+
+def _stream_warnings(work: _Work, matches: Matches | None) -> list[Record]:
+    found: list[Record] = []
+    if matches is None:
+        return found
     if matches.training is not None and not matches.training.tokens:
-        warnings.append(
+        found.append(
             Warn(code="empty-training", message="the training text holds no token: all is new")
         )
-    if stream is not None and not stream.can_be_read_again:
-        warnings.append(
+    if work.stream is not None and not work.stream.can_be_read_again:
+        found.append(
             Warn(
                 code="standard-input",
                 message="training text on standard input is read once: passages are named by "
@@ -208,104 +327,17 @@ def _run_assay(
                 "--random-ngrams can be had",
             )
         )
-    header = _header(settings, inputs, train_files, matches, command, jobs)
-    return Assay([header, *warnings, *records], documents, matches, names)
-
-
-def _inputs(settings: AssaySettings) -> list[_Input]:
-    found: list[_Input] = []
-    for role, arguments in (("system", settings.systems), ("human", settings.human)):
-        for argument in arguments:
-            name, pattern = parse_named(argument)
-            found.append(_Input(name, role, find_files(pattern)))
-    if len(settings.human) == 1:
-        found[-1].name = "human"
-    names = [item.name for item in found]
-    for item in found:
-        if names.count(item.name) > 1:
-            raise UsageError(f"two inputs are named {item.name!r}: name them apart with NAME=FILE")
-        if item.role == "system" and item.name == "human":
-            raise UsageError("a system cannot be named 'human': that is the human text's name")
     return found
 
 
-def _check_inputs(
-    settings: AssaySettings,
-    inputs: Sequence[_Input],
-    train: Sequence[InputFile],
-    tokenizer: Tokenizer,
-) -> None:
-    everything = [file for item in inputs for file in item.files] + list(train)
-    prompts = [p for p in (settings.prompts, settings.human_prompts) if p in ("-", "/dev/stdin")]
-    if sum(file.is_standard_input for file in everything) + len(prompts) > 1:
-        raise UsageError("standard input (-) can be read only once")
-    systems = sum(item.role == "system" for item in inputs)
-    if settings.prompts in ("-", "/dev/stdin") and systems > 1:
-        raise UsageError("--prompts - can be read only once: put it into a file")
-    for file in everything:
-        has_ids = file.format in ("npy", "bin")
-        if has_ids and not tokenizer.reads_ids:
-            raise InputError("holds token ids: it needs --tokenizer ids", file=file.name)
-        if tokenizer.reads_ids and not has_ids:
-            raise InputError(
-                "--tokenizer ids reads .npy and .bin files on all sides", file=file.name
-            )
-
-
-def _read_corpus(
-    item: _Input, settings: AssaySettings, tokenizer: Tokenizer, vocabulary: Vocabulary
-) -> Corpus:
-    documents = read_documents(item.files, settings.reading)
-    prompts = settings.human_prompts if item.role == "human" else settings.prompts
-    if prompts is not None:
-        attach_prompts(documents, find_files(prompts), settings.reading, name=item.name)
-    corpus = Corpus.from_documents(
-        documents, tokenizer, vocabulary, name=item.name, newline=settings.newline
-    )
-    if not corpus.text_lengths.any():
-        raise InputError(
-            "holds no token outside prompts: there is nothing to judge",
-            file=", ".join(file.name for file in item.files),
-        )
-    return corpus
-
-
-def _total_bytes(files: Sequence[InputFile]) -> int | None:
-    if any(file.compression or file.is_standard_input or file.format != "text" for file in files):
-        return None
-    return sum(os.path.getsize(file.name) for file in files)
-
-
-def _input_warnings(
-    inputs: Sequence[_Input], train: Sequence[InputFile], records: Sequence[Record]
-) -> list[Record]:
-    """The same file on two sides; few independent units."""
-    found: list[Record] = []
-    sides = [(item.name, file) for item in inputs for file in item.files]
-    sides += [("training text", file) for file in train]
-    first: dict[str | None, str] = {}
-    for name, file in sides:
-        other = first.setdefault(file.digest, name)
-        if other != name and file.digest is not None:
-            found.append(
-                Warn(
-                    code="same-file",
-                    system=name,
-                    message=f"{file.name} is, byte for byte, a file of {other} too",
-                )
-            )
-    units = {r.system: r for r in records if isinstance(r, Measurement) and r.n_units}
-    for system, r in units.items():
-        if r.resampling_unit != "document" and r.n_units < FEWEST_UNITS:
-            found.append(
-                Warn(
-                    code="few-units",
-                    system=system,
-                    message=f"its documents are of {r.n_units} {r.resampling_unit}s: intervals "
-                    f"and verdicts need about {FEWEST_UNITS} or more",
-                )
-            )
-    return found
+def joined_sums(first: list[DocumentSums], second: list[DocumentSums]) -> list[DocumentSums]:
+    """Sums of the same documents by several families, as one record a document."""
+    if not first:
+        return second
+    known = {(document.system, document.id): document for document in first}
+    for document in second:
+        known[document.system, document.id].sums.update(document.sums)
+    return first
 
 
 def adjust(records: Sequence[Record]) -> None:
@@ -331,49 +363,3 @@ def adjust(records: Sequence[Record]) -> None:
         for record, p in zip(group, adjusted, strict=True):
             record.p_adjusted = finite(float(p))
             record.family = family
-
-
-def _header(
-    settings: AssaySettings,
-    inputs: Sequence[_Input],
-    train: Sequence[InputFile],
-    matches: Matches,
-    command: str,
-    jobs: int,
-) -> Header:
-    import importlib.metadata
-    import unicodedata
-
-    listed: list[dict[str, Any]] = []
-    for item in inputs:
-        for file in item.files:
-            entry: dict[str, Any] = {"role": item.role, "system": item.name, "file": file.name}
-            entry["sha256"] = file.digest
-            if len(item.files) == 1 and item.corpus is not None:
-                entry["documents"] = len(item.corpus)
-                entry["tokens"] = int(item.corpus.text_lengths.sum())
-            listed.append(entry)
-    for number, file in enumerate(train):
-        entry = {"role": "training", "system": None, "file": file.name, "sha256": file.digest}
-        if matches.training is not None:
-            entry["documents"] = matches.training.documents_of(number)
-            entry["tokens"] = matches.training.tokens_of(number)
-        listed.append(entry)
-    versions = {
-        name: importlib.metadata.version(name) for name in ("numpy", "numba", "regex", "msgspec")
-    }
-    versions["python"] = platform.python_version()
-    versions["unicode"] = unicodedata.unidata_version
-    chosen = {k: v for k, v in asdict(settings).items() if k not in ("jobs", "seed")}
-    return Header(
-        schema_version=SCHEMA_VERSION,
-        package_version=textassay.__version__,
-        command=command,
-        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        tokenizer=settings.tokenizer,
-        seed=settings.seed,
-        threads=jobs,
-        settings={k: list(v) if isinstance(v, tuple | list) else v for k, v in chosen.items()},
-        inputs=listed,
-        versions=versions,
-    )

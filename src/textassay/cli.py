@@ -299,6 +299,8 @@ def _write_tokens(assay: Assay, path: Path) -> None:
     from textassay.results import encode
     from textassay.writing import atomic_file
 
+    if assay.matches is None:
+        raise ValueError("tokens have scores only where novelty was measured")
     with atomic_file(path) as file:
         for line in token_lines(assay.matches, assay.names):
             file.write(encode(line))

@@ -20,7 +20,7 @@ import msgspec
 from textassay.errors import InputError
 from textassay.writing import atomic_files
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 class Header(msgspec.Struct, tag="header", tag_field="kind", kw_only=True):
@@ -69,7 +69,7 @@ class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=T
     direction : str
         ``higher``, ``lower``, ``human`` or ``none``: which way is better.
     size : int or None
-        Documents a side at which distances are compared.
+        Units a side at which distances are compared; of tendencies, tokens or documents.
     n_documents, n_tokens, n_units : int
         Units are what is resampled: documents, prompts or sources.
     resampling_unit : str
@@ -106,7 +106,10 @@ class Measurement(msgspec.Struct, tag="measurement", tag_field="kind", kw_only=T
 
 
 class Series(msgspec.Struct, tag="series", tag_field="kind", kw_only=True):
-    """A curve or a histogram: all that a figure needs. The lists are of one length."""
+    """A curve or a histogram: all that a figure needs. The lists are of one length.
+
+    ``observed`` is the number that a histogram of permutations is to be compared with.
+    """
 
     measure: str
     system: str
@@ -117,6 +120,7 @@ class Series(msgspec.Struct, tag="series", tag_field="kind", kw_only=True):
     y_low: list[float | None] | None = None
     y_high: list[float | None] | None = None
     band: str | None = None
+    observed: float | None = None
     signature: str = ""
 
 

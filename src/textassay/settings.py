@@ -15,6 +15,7 @@ from textassay.errors import UsageError
 from textassay.stats.setting import PROTOCOLS
 
 STREAM_NEWLINE = "<eos>"
+FAMILIES = ("tendencies", "novelty")
 TRAIN_ROLES = ("full", "sample", "reference")
 
 
@@ -36,6 +37,16 @@ class AssaySettings:
     id_type : str
     near_verbatim : bool
     random_ngrams : int
+    language : str
+        Of the list of stopwords.
+    stopwords : str or None
+        A file with another list.
+    ranks : int
+        Ranks over which Zipf's law is fitted; 0: all.
+    window : int or None
+        Tokens of the windows of ``tendencies.mattr``.
+    families : tuple of str
+        Families of measures.
     train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
     """
 
@@ -66,6 +77,11 @@ class AssaySettings:
     examples: int = 20
     near_verbatim: bool = False
     random_ngrams: int = 0
+    language: str = "en"
+    stopwords: str | None = None
+    ranks: int = 10_000
+    window: int | None = None
+    families: tuple[str, ...] = FAMILIES
 
     def __post_init__(self) -> None:
         if not self.systems:
@@ -87,6 +103,9 @@ class AssaySettings:
             raise UsageError("--newline-token is for ready ids: it needs --tokenizer ids")
         if self.near_verbatim and (self.tokenizer == "ids" or not self.train):
             raise UsageError("--near-verbatim compares words: it needs text, and --train")
+        unknown = [name for name in self.families if name not in FAMILIES]
+        if unknown or not self.families:
+            raise UsageError(f"families {unknown}: choose of {', '.join(FAMILIES)}")
         if self.random_ngrams < 0 or (self.random_ngrams and not self.train):
             raise UsageError("--random-ngrams: a number from 0 on is needed, and --train")
         for option, files in (("--human", self.human), ("--train", self.train)):
@@ -96,6 +115,8 @@ class AssaySettings:
             ("--newlines", self.newlines),
             ("--text-field", self.text_field),
             ("--prompt-field", self.prompt_field),
+            ("--language", self.language),
+            ("--stopwords", self.stopwords),
         ):
             if text == "":
                 raise UsageError(f"{option}: a name is missing behind it")
@@ -104,6 +125,8 @@ class AssaySettings:
             ("--jobs", self.jobs, 1, 4096),
             ("--resamples", self.resamples, 99, 1_000_000),
             ("--examples", self.examples, 0, None),
+            ("--ranks", self.ranks, 0, None),
+            ("--window", self.window, 2, 1_000_000),
             ("--newline-token", self.newline_token, 0, 2**31 - 1),
         ):
             if number is not None and (number < least or (most is not None and number > most)):

@@ -30,7 +30,7 @@ def stream_of(key: Any, row: int) -> Any:
 
 
 @kernel
-def _below(stream: Any, counter: int, limit: int) -> int:
+def below(stream: Any, counter: int, limit: int) -> int:
     """A whole number from 0 to limit - 1 (limit below 2**32; bias below 2**-32)."""
     random = mix(stream + (np.uint64(counter) + np.uint64(1)) * _STEP)
     return np.int64(((random >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
@@ -45,7 +45,7 @@ def bootstrap_rows(key: Any, first: int, weights: Any) -> None:
         for u in range(units):
             weights[r, u] = 0
         for u in range(units):
-            weights[r, _below(stream, u, units)] += 1
+            weights[r, below(stream, u, units)] += 1
 
 
 @kernel
@@ -59,7 +59,7 @@ def subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
             order[u] = u
             weights[r, u] = 0
         for u in range(chosen):
-            other = u + _below(stream, u, units - u)
+            other = u + below(stream, u, units - u)
             order[u], order[other] = order[other], order[u]
             weights[r, order[u]] = 1
 
@@ -71,7 +71,7 @@ def sign_rows(key: Any, first: int, weights: Any) -> None:
     for r in range(rows):
         stream = stream_of(key, first + r)
         for u in range(units):
-            weights[r, u] = 1 - 2 * _below(stream, u, 2)
+            weights[r, u] = 1 - 2 * below(stream, u, 2)
 
 
 @kernel
@@ -85,7 +85,7 @@ def two_subset_rows(key: Any, first: int, chosen: int, weights: Any) -> None:
             order[u] = u
             weights[r, u] = 0
         for u in range(2 * chosen):
-            other = u + _below(stream, u, units - u)
+            other = u + below(stream, u, units - u)
             order[u], order[other] = order[other], order[u]
             weights[r, order[u]] = 1 if u < chosen else -1
 
@@ -100,7 +100,7 @@ def partition_sums(values: Any, chosen: int, key: Any, first: int, sums: Any) ->
         total, squares = 0.0, 0.0
         for i in range(chosen):
             # the order that the row before left is as good as any to draw from
-            other = i + _below(stream, i, size - i)
+            other = i + below(stream, i, size - i)
             value = order[other]
             order[other] = order[i]
             order[i] = value
@@ -123,7 +123,7 @@ def partition_distances(last_of_value: Any, chosen: int, key: Any, first: int, o
     for r in range(out.size):
         stream = stream_of(key, first + r)
         for i in range(chosen):
-            other = i + _below(stream, i, size - i)
+            other = i + below(stream, i, size - i)
             place = order[other]
             order[other] = order[i]
             order[i] = place

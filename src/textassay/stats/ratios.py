@@ -33,6 +33,7 @@ class RatioComparison:
     band : half-width of a simultaneous 95 % band around the distances
     sparse : whether fewer than 20 units of a side have another value than the usual one
     paired : whether units were paired
+    null : float64[B, K], distances under permutation
     """
 
     distance: Array
@@ -46,6 +47,7 @@ class RatioComparison:
     band: Array
     sparse: NDArray[np.bool_]
     paired: bool
+    null: Array
 
 
 def compare_ratios(
@@ -158,7 +160,7 @@ def compare_ratios(
     floor[defined] = np.abs(null[:, defined]).mean(axis=0)
     most[defined] = np.quantile(np.abs(null[:, defined]), 0.95, axis=0)
     return RatioComparison(
-        distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired
+        distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired, null
     )
 
 

@@ -1,0 +1,331 @@
+"""Statistics of counts of two texts compared: equal sizes, errors, floor, margin and test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from textassay.parallel import Workers
+from textassay.stats.grouped import (
+    EVERYTHING,
+    Array,
+    Counts,
+    Grouped,
+    Statistics,
+    in_batches,
+    key_of,
+    pooled,
+    subsets,
+    two_subsets,
+)
+
+AVERAGED = 40  # subsamples that a value at a common size is averaged over
+HALVES = 200  # half-samples that tell its standard error
+HUMAN_PAIRS = 400  # pairs of human samples that tell the margin
+LARGE = 10_000_000  # items above which fewer permutations are made
+FEWEST_UNITS = 4
+Rng = Callable[..., np.random.Generator]
+
+
+@dataclass(frozen=True, eq=False)
+class CountComparison:
+    """V values and D distances of a system's text and human text, at one size.
+
+    Attributes
+    ----------
+    items : int
+        The common size.
+    value, human : float64[V]
+        Means over subsamples of that size.
+    distance, standard_error : float64[V + D]
+        Differences of the values (system less human), then distances.
+    floor, margin : float64[V + D]
+        Mean absolute distance of two samples drawn from both texts pooled; 95th percentile of that
+        of two samples of the human text.
+    pvalue : float64[V + D]
+        Of a permutation of units: two-sided for differences, one-sided for distances.
+    observed : float64[V + D]
+        What is tested: both texts cut to the smaller one's size, in one random order.
+    null : float64[B, V + D]
+    curve, curve_null : float64[P], float64[B, P]
+        Whatever else the statistics tell of two texts, observed and permuted.
+    """
+
+    items: int
+    value: Array
+    human: Array
+    distance: Array
+    standard_error: Array
+    floor: Array
+    margin: Array
+    pvalue: Array
+    observed: Array
+    null: Array
+    curve: Array
+    curve_null: Array
+
+
+def common_size(system: Grouped, human: Grouped) -> int:
+    """Items at which two texts are compared: the system's, or half of the human ones if fewer."""
+    return max(1, min(system.items, human.items // 2))
+
+
+def value_at(
+    sample: Grouped, statistics: Statistics, items: int, rng: np.random.Generator, workers: Workers
+) -> Array:
+    """Values of random subsamples of so many items, float64[AVERAGED, V]; one row if of all."""
+    rows = 1 if items >= sample.items else AVERAGED
+    key = key_of(rng)
+    return in_batches(
+        lambda first, n: statistics.describe(subsets(sample, items, key, first, n)),
+        rows,
+        sample.size,
+        workers,
+    )
+
+
+def value_errors(
+    sample: Grouped, statistics: Statistics, rng: np.random.Generator, workers: Workers
+) -> Array:
+    """Standard errors of the values, float64[V], by delete-half subsampling; NaN for few units.
+
+    The standard deviation over halves drawn without replacement, where the factor that is left of
+    the finite population is one (Politis and Romano 1994).
+    """
+    if sample.units < FEWEST_UNITS or sample.items < 2:
+        return np.full(statistics.values, np.nan)
+    key = key_of(rng)
+    halves = in_batches(
+        lambda first, n: statistics.describe(subsets(sample, sample.items // 2, key, first, n)),
+        HALVES,
+        sample.size,
+        workers,
+    )
+    error: Array = halves.std(axis=0, ddof=1)
+    return error
+
+
+def distances_at(
+    system: Grouped,
+    human: Grouped,
+    statistics: Statistics,
+    items: int,
+    rng: np.random.Generator,
+    workers: Workers,
+) -> Array:
+    """Distances of random subsamples of so many items, float64[rows, D + P]."""
+    if not statistics.distances:
+        return np.empty((1, 0))
+    rows = 1 if items >= max(system.items, human.items) else AVERAGED
+    one, two = key_of(rng), key_of(rng)
+    return in_batches(
+        lambda first, n: statistics.compare(
+            subsets(system, items, one, first, n), subsets(human, items, two, first, n)
+        ),
+        rows,
+        2 * system.size,
+        workers,
+    )
+
+
+def distance_errors(
+    system: Grouped,
+    human: Grouped,
+    statistics: Statistics,
+    rng: np.random.Generator,
+    workers: Workers,
+) -> Array:
+    """Standard errors of the distances, float64[D], by half-samples of both sides.
+
+    With halves of sides of equal size it is their standard deviation. A larger side's part in it
+    counts less: parts are told apart by pairs of half-samples that share one side (as in a
+    two-way analysis of variance), and each is scaled from the half-sample's size to its side's.
+    What belongs to neither side alone keeps the larger scale.
+    """
+    few = min(system.units, human.units) < FEWEST_UNITS or min(system.items, human.items) < 2
+    if few or not statistics.distances:
+        return np.full(statistics.distances, np.nan)
+    half = min(system.items, human.items) // 2
+    one, two = key_of(rng), key_of(rng)
+
+    def pairs(first: int, n: int) -> Array:
+        mine = subsets(system, half, one, first, n + 1)
+        theirs = subsets(human, half, two, first, n + 1)
+        compare: Callable[[Counts, Counts], Array] = statistics.compare
+        return np.stack([compare(mine[:-1], theirs[:-1]), compare(mine[:-1], theirs[1:])], axis=1)
+
+    found = in_batches(pairs, HALVES, 4 * system.size, workers)[:, :, : statistics.distances]
+    same, next_human = found[:, 0], found[:, 1]
+    variance: Array = found.reshape(-1, statistics.distances).var(axis=0, ddof=1)
+    of_system = _covariance(same, next_human)
+    of_human = _covariance(next_human[:-1], same[1:])
+    scale = [half / (side.items - half) for side in (system, human)]
+    rest = np.maximum(0.0, variance - of_system - of_human)
+    error: Array = np.sqrt(scale[0] * of_system + scale[1] * of_human + max(scale) * rest)
+    return error
+
+
+def _covariance(first: Array, second: Array) -> Array:
+    centred = (first - first.mean(axis=0)) * (second - second.mean(axis=0))
+    covariance: Array = np.maximum(0.0, centred.sum(axis=0) / (len(first) - 1))
+    return covariance
+
+
+def _both(statistics: Statistics, counts: Counts, others: Counts) -> Array:
+    """Differences of values, then distances and curves, float64[R, V + D + P]."""
+    difference = statistics.describe(counts) - statistics.describe(others)
+    return np.hstack([difference, statistics.compare(counts, others)])
+
+
+def human_pairs(
+    human: Grouped,
+    statistics: Statistics,
+    items: int,
+    rng: np.random.Generator,
+    workers: Workers,
+    rows: int = HUMAN_PAIRS,
+) -> Array:
+    """Differences and distances of disjoint samples of one text, float64[rows, V + D]."""
+    kept = statistics.values + statistics.distances
+    if human.units < FEWEST_UNITS:
+        return np.full((1, kept), np.nan)
+    key = key_of(rng)
+    half = human.units // 2
+    return in_batches(
+        lambda first, n: _both(
+            statistics, *two_subsets(human, items, key, first, n, (half, human.units - half))
+        ),
+        rows,
+        4 * human.size,
+        workers,
+    )[:, :kept]
+
+
+def compare_counts(
+    system: Grouped,
+    human: Grouped,
+    statistics: Statistics,
+    *,
+    rng: Rng,
+    workers: Workers,
+    n_resamples: int = 999,
+    human_errors: Array | None = None,
+    margin: Array | None = None,
+    full_size: bool = False,
+) -> CountComparison:
+    """Compare two texts by statistics of their counts.
+
+    Parameters
+    ----------
+    system, human : Grouped
+        Over the same categories.
+    statistics : TypeStatistics, EntropyStatistics or OrderedStatistics
+    rng : callable
+        From words to a generator: each set of draws has its own.
+    workers : Workers
+    n_resamples : int
+        Permutations; at most 199 above ten million items.
+    human_errors : float64[V], optional
+        From :func:`value_errors`, if they are at hand.
+    margin : float64[V + D], optional
+        From :func:`human_pairs` at this size, if it is at hand.
+    full_size : bool
+        Values and distances of all items of both sides, whatever their numbers, as older tables
+        give them.
+
+    Notes
+    -----
+    Cost: some 1,500 passes over `items` items, and as many over the categories; more where sides
+    are large, for permutations. Memory: 16 MB a thread, but for the null distribution.
+    """
+    v, d = statistics.values, statistics.distances
+    items = common_size(system, human)
+    size = EVERYTHING if full_size else items
+    mine = value_at(system, statistics, size, rng("value"), workers).mean(axis=0)
+    theirs = value_at(human, statistics, size, rng("human"), workers).mean(axis=0)
+    apart = distances_at(system, human, statistics, size, rng("distance"), workers)
+    distance = np.concatenate([mine - theirs, apart[:, :d].mean(axis=0)])
+    own = value_errors(system, statistics, rng("error"), workers)
+    other = human_errors
+    if other is None:
+        other = value_errors(human, statistics, rng("human error"), workers)
+    errors = np.concatenate(
+        [np.hypot(own, other), distance_errors(system, human, statistics, rng("pairs"), workers)]
+    )
+    if margin is None:
+        margin = margin_of(human_pairs(human, statistics, items, rng("margin"), workers))
+    everything = pooled(system, human)
+    observed, null, floor = _permutations(
+        system, human, everything, statistics, items, n_resamples, rng, workers
+    )
+    kept = v + d
+    extreme = np.abs(null[:, :kept]) >= np.abs(observed[:kept]) * (1 - 1e-12)
+    pvalue = (1 + extreme.sum(axis=0)) / (1 + len(null))
+    pvalue[np.isnan(observed[:kept])] = np.nan
+    return CountComparison(
+        items,
+        mine,
+        theirs,
+        distance,
+        errors,
+        floor,
+        margin,
+        pvalue,
+        observed[:kept],
+        null[:, :kept],
+        observed[kept:],
+        null[:, kept:],
+    )
+
+
+def margin_of(pairs: Array) -> Array:
+    """95th percentile of absolute distances, float64[V + D]; NaN where there are none."""
+    if np.isnan(pairs).all():
+        return np.full(pairs.shape[1], np.nan)
+    return np.nanquantile(np.abs(pairs), 0.95, axis=0)
+
+
+def _permutations(
+    system: Grouped,
+    human: Grouped,
+    everything: Grouped,
+    statistics: Statistics,
+    items: int,
+    n_resamples: int,
+    rng: Rng,
+    workers: Workers,
+) -> tuple[Array, Array, Array]:
+    """Observed and permuted statistics at the smaller side's size; floor at the common size."""
+    smaller = min(system.items, human.items)
+    if everything.items > LARGE:
+        n_resamples = min(n_resamples, 199)
+    generator = rng("observed")
+    observed = _both(
+        statistics,
+        subsets(system, smaller, key_of(generator), 0, 1),
+        subsets(human, smaller, key_of(generator), 0, 1),
+    )[0]
+    key = key_of(rng("permutation"))
+    null = in_batches(
+        lambda first, n: _both(
+            statistics,
+            *two_subsets(everything, smaller, key, first, n, (system.units, human.units)),
+        ),
+        n_resamples,
+        4 * everything.size,
+        workers,
+    )
+    floor_key = key_of(rng("floor"))
+    at_size = in_batches(
+        lambda first, n: _both(
+            statistics,
+            *two_subsets(everything, items, floor_key, first, n, (EVERYTHING, EVERYTHING)),
+        ),
+        AVERAGED,
+        4 * everything.size,
+        workers,
+    )
+    kept = statistics.values + statistics.distances
+    return observed, null, np.abs(at_size[:, :kept]).mean(axis=0)

@@ -1,0 +1,316 @@
+"""Compiled draws of units that hold items of many categories, and statistics of their counts.
+
+Units (documents, prompts, sources) are drawn whole, in random order, until so many units or items
+are there; the last unit may be cut. As in `draw_kernels`, a row depends on the key and its number
+alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from textassay.compiled import kernel
+from textassay.stats.draw_kernels import below, stream_of
+
+_SMALL = 4096  # counts below it are sorted by counting
+
+
+@kernel
+def _add_unit(categories: Any, weights: Any, begin: int, end: int, left: int, counts: Any) -> int:
+    """Add the items of a unit, at most `left`; returns how many are left then."""
+    end = min(end, begin + left)
+    if weights.size == 0:
+        for i in range(begin, end):
+            counts[categories[i]] += 1
+    else:
+        for i in range(begin, end):
+            counts[categories[i]] += weights[i]
+    return left - (end - begin)
+
+
+@kernel
+def subset_counts(
+    categories: Any,
+    weights: Any,
+    offsets: Any,
+    most_units: int,
+    most_items: int,
+    key: Any,
+    first: int,
+    counts: Any,
+) -> None:
+    """For each row of `counts` (int64[R, K]) the items of units drawn without replacement."""
+    units = offsets.size - 1
+    order = np.empty(units, np.int64)
+    for r in range(counts.shape[0]):
+        stream = stream_of(key, first + r)
+        counts[r, :] = 0
+        for u in range(units):
+            order[u] = u
+        left = most_items
+        for i in range(min(most_units, units)):
+            if left <= 0:
+                break
+            other = i + below(stream, i, units - i)
+            order[i], order[other] = order[other], order[i]
+            unit = order[i]
+            left = _add_unit(categories, weights, offsets[unit], offsets[unit + 1], left, counts[r])
+
+
+@kernel
+def two_subset_counts(
+    categories: Any,
+    weights: Any,
+    offsets: Any,
+    first_units: int,
+    second_units: int,
+    most_items: int,
+    key: Any,
+    first: int,
+    counts: Any,
+    others: Any,
+) -> None:
+    """The same for two disjoint sets of units, of at most `most_items` items each."""
+    units = offsets.size - 1
+    order = np.empty(units, np.int64)
+    for r in range(counts.shape[0]):
+        stream = stream_of(key, first + r)
+        counts[r, :] = 0
+        others[r, :] = 0
+        for u in range(units):
+            order[u] = u
+        i = 0
+        for side in range(2):
+            left = most_items
+            stop = min(units, i + (first_units if side == 0 else second_units))
+            while i < stop and left > 0:
+                other = i + below(stream, i, units - i)
+                order[i], order[other] = order[other], order[i]
+                unit = order[i]
+                into = counts[r] if side == 0 else others[r]
+                left = _add_unit(categories, weights, offsets[unit], offsets[unit + 1], left, into)
+                i += 1
+
+
+@kernel
+def bootstrap_counts(
+    categories: Any, weights: Any, offsets: Any, key: Any, first: int, counts: Any
+) -> None:
+    """The same for as many units as there are, drawn with replacement."""
+    units = offsets.size - 1
+    for r in range(counts.shape[0]):
+        stream = stream_of(key, first + r)
+        counts[r, :] = 0
+        for i in range(units):
+            unit = below(stream, i, units)
+            begin, end = offsets[unit], offsets[unit + 1]
+            _add_unit(categories, weights, begin, end, end - begin, counts[r])
+
+
+@kernel
+def by_rank(counts: Any, small: Any, ranked: Any) -> int:
+    """Counts above 0 in falling order into `ranked`; returns how many. `small`: int64[4096]."""
+    small[:] = 0
+    large = 0
+    for w in range(counts.size):
+        c = counts[w]
+        if c >= _SMALL:
+            ranked[large] = c
+            large += 1
+        elif c > 0:
+            small[c] += 1
+    if large > 1:
+        ranked[:large] = np.sort(ranked[:large])[::-1].copy()
+    at = large
+    for c in range(_SMALL - 1, 0, -1):
+        for _ in range(small[c]):
+            ranked[at] = c
+            at += 1
+    return at
+
+
+@kernel
+def exponent_of(ranked: Any, types: int, logs: Any) -> float:
+    """Zipf's exponent of counts by rank, by maximum likelihood; `logs` are those of the ranks.
+
+    Newton's method: the mean logarithm that is expected falls with s, at the rate of its variance.
+    """
+    total, weighted = 0.0, 0.0
+    for r in range(types):
+        total += ranked[r]
+        weighted += ranked[r] * logs[r]
+    target = weighted / total
+    s = 1.0
+    for _ in range(60):
+        zero, one, two = 0.0, 0.0, 0.0
+        for r in range(types):
+            weight = np.exp(-s * logs[r])
+            zero += weight
+            one += weight * logs[r]
+            two += weight * logs[r] * logs[r]
+        mean = one / zero
+        spread = two / zero - mean * mean
+        if spread <= 0.0:
+            break
+        step = (mean - target) / spread
+        step = min(5.0, max(-5.0, step))
+        s = min(50.0, max(-50.0, s + step))
+        if abs(step) < 1e-10:
+            break
+    return s
+
+
+@kernel
+def type_values(counts: Any, logs: Any, out: Any) -> None:
+    """For each row of counts by type: Zipf's exponent, KS distance to it, hapax share, entropy.
+
+    `out` float64[R, 4]; entropy in bits. NaN where there is no item, or one type for the exponent.
+    """
+    small = np.empty(_SMALL, np.int64)
+    ranked = np.empty(counts.shape[1], np.int64)
+    for r in range(counts.shape[0]):
+        types = by_rank(counts[r], small, ranked)
+        out[r, :] = np.nan
+        if types == 0:
+            continue
+        total = 0.0
+        hapax = 0
+        entropy = 0.0
+        for k in range(types):
+            c = ranked[k]
+            total += c
+            if c == 1:
+                hapax += 1
+            else:
+                entropy += c * np.log2(c)
+        out[r, 2] = hapax / types
+        out[r, 3] = np.log2(total) - entropy / total
+        kept = min(types, logs.size)
+        if kept < 2:
+            continue
+        s = exponent_of(ranked, kept, logs)
+        out[r, 0] = s
+        within, norm = 0.0, 0.0
+        for k in range(kept):
+            within += ranked[k]
+            norm += np.exp(-s * logs[k])
+        mine, law, largest = 0.0, 0.0, 0.0
+        for k in range(kept):
+            mine += ranked[k] / within
+            law += np.exp(-s * logs[k]) / norm
+            largest = max(largest, abs(mine - law))
+        out[r, 1] = largest
+
+
+@kernel
+def entropies(counts: Any, out: Any) -> None:
+    """Entropy of each row of counts, in bits; `out` float64[R, 1]."""
+    for r in range(counts.shape[0]):
+        total, entropy = 0.0, 0.0
+        for k in range(counts.shape[1]):
+            c = counts[r, k]
+            if c > 0:
+                total += c
+                if c > 1:
+                    entropy += c * np.log2(c)
+        out[r, 0] = np.log2(total) - entropy / total if total > 0 else np.nan
+
+
+@kernel
+def type_distances(counts: Any, others: Any, places: Any, out: Any) -> None:
+    """For each pair of rows: TVD of types, KS of ranks, difference of shares within ranks.
+
+    `places` are the ranks, from 1, at which the differences of cumulative shares are told; `out`
+    float64[R, 2 + places].
+    """
+    small = np.empty(_SMALL, np.int64)
+    ranked = np.empty(counts.shape[1], np.int64)
+    other_ranked = np.empty(counts.shape[1], np.int64)
+    for r in range(counts.shape[0]):
+        mine, theirs = 0.0, 0.0
+        for w in range(counts.shape[1]):
+            mine += counts[r, w]
+            theirs += others[r, w]
+        if mine == 0 or theirs == 0:
+            out[r, :] = np.nan
+            continue
+        variation = 0.0
+        for w in range(counts.shape[1]):
+            variation += abs(counts[r, w] / mine - others[r, w] / theirs)
+        out[r, 0] = variation / 2
+        types = by_rank(counts[r], small, ranked)
+        other_types = by_rank(others[r], small, other_ranked)
+        difference, largest, at = 0.0, 0.0, 0
+        for k in range(max(types, other_types)):
+            if k < types:
+                difference += ranked[k] / mine
+            if k < other_types:
+                difference -= other_ranked[k] / theirs
+            largest = max(largest, abs(difference))
+            if at < places.size and places[at] == k + 1:
+                out[r, 2 + at] = difference
+                at += 1
+        out[r, 2 + at :] = 0.0
+        out[r, 1] = largest
+
+
+@kernel
+def ordered_distances(counts: Any, others: Any, out: Any) -> None:
+    """KS distance of each pair of rows of counts of ordered categories; `out` float64[R, 1]."""
+    for r in range(counts.shape[0]):
+        mine, theirs = 0.0, 0.0
+        for k in range(counts.shape[1]):
+            mine += counts[r, k]
+            theirs += others[r, k]
+        if mine == 0 or theirs == 0:
+            out[r, 0] = np.nan
+            continue
+        # sums of whole numbers are exact: equal samples have distance 0
+        seen, other_seen, largest = 0.0, 0.0, 0.0
+        for k in range(counts.shape[1]):
+            seen += counts[r, k]
+            other_seen += others[r, k]
+            largest = max(largest, abs(seen / mine - other_seen / theirs))
+        out[r, 0] = largest
+
+
+@kernel
+def heaps_values(documents: Any, types: Any, logs: Any, out: Any) -> None:
+    """Heaps' law for each row of documents and types by length; `out` float64[R, 2]: alpha, beta.
+
+    Newton's method: the mean logarithm of lengths under the weights l ** beta grows with beta, at
+    the rate of its variance. NaN where fewer than two lengths are there.
+    """
+    for r in range(documents.shape[0]):
+        total, target, lengths = 0.0, 0.0, 0
+        for k in range(logs.size):
+            if documents[r, k] > 0:
+                lengths += 1
+                total += types[r, k]
+                target += types[r, k] * logs[k]
+        out[r, :] = np.nan
+        if lengths < 2:
+            continue
+        target /= total
+        beta = 0.8
+        zero = 0.0
+        for _ in range(60):
+            zero, one, two = 0.0, 0.0, 0.0
+            for k in range(logs.size):
+                if documents[r, k] > 0:
+                    weight = documents[r, k] * np.exp(beta * logs[k])
+                    zero += weight
+                    one += weight * logs[k]
+                    two += weight * logs[k] * logs[k]
+            mean = one / zero
+            spread = two / zero - mean * mean
+            if spread <= 0.0:
+                break
+            step = min(5.0, max(-5.0, (target - mean) / spread))
+            if abs(step) < 1e-11:
+                break
+            beta = min(50.0, max(-50.0, beta + step))
+        out[r, 0] = total / zero
+        out[r, 1] = beta

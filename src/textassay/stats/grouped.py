@@ -1,0 +1,218 @@
+"""Units that hold items of many categories, and random subsets of them as counts.
+
+Statistics that count types, or compare whole distributions, change when units are repeated; they
+are never bootstrapped. Subsets are drawn without replacement instead, at equal numbers of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.parallel import Workers
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+EVERYTHING = 1 << 60
+_BATCH = 1 << 21  # counts at a time, for each thread: 16 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Items by unit: unit u holds ``categories[offsets[u]:offsets[u + 1]]``.
+
+    Attributes
+    ----------
+    categories : int32[N]
+        From 0 to `size` - 1.
+    offsets : int64[U + 1]
+    size : int
+        How many categories there are.
+    weights : int32[N]
+        What an item counts; empty: 1.
+    """
+
+    categories: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    size: int
+    weights: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.offsets.size - 1
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return int(self.offsets[-1])
+
+    def weighing(self, weights: NDArray[np.int32]) -> Grouped:
+        """The same items, counting so much each."""
+        return Grouped(self.categories, self.offsets, self.size, weights)
+
+    def counts(self) -> Counts:
+        """Counts of all items by category, int64[size]."""
+        weights = self.weights if self.weights.size else None
+        return np.bincount(self.categories, weights, self.size).astype(np.int64)
+
+
+def pooled(first: Grouped, second: Grouped) -> Grouped:
+    """The units of both, behind one another."""
+    return Grouped(
+        np.concatenate([first.categories, second.categories]),
+        np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+        max(first.size, second.size),
+        np.concatenate([first.weights, second.weights]),
+    )
+
+
+def key_of(rng: np.random.Generator) -> np.uint64:
+    """A key that names a set of draws."""
+    return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
+
+
+def in_batches(work: Callable[[int, int], Array], rows: int, width: int, workers: Workers) -> Array:
+    """``work(first, number)`` over rows in batches, by threads; the parts joined.
+
+    Batches depend on the width of a row alone, and rows on their number, so that the result is
+    the same for any number of workers.
+    """
+    step = max(1, min(rows, _BATCH // max(1, width)))
+    parts = workers.map(lambda first: work(first, min(step, rows - first)), range(0, rows, step))
+    return np.concatenate(list(parts))
+
+
+def subsets(
+    sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: int = EVERYTHING
+) -> Counts:
+    """Counts of so many items of units in random order, int64[rows, size]."""
+    from textassay.stats.group_kernels import subset_counts
+
+    counts = np.empty((rows, sample.size), np.int64)
+    subset_counts(
+        sample.categories, sample.weights, sample.offsets, units, items, key, first, counts
+    )
+    return counts
+
+
+def two_subsets(
+    sample: Grouped,
+    items: int,
+    key: np.uint64,
+    first: int,
+    rows: int,
+    units: tuple[int, int],
+) -> tuple[Counts, Counts]:
+    """The same for two disjoint sets, of at most so many units and items each."""
+    from textassay.stats.group_kernels import two_subset_counts
+
+    counts, others = np.empty((2, rows, sample.size), np.int64)
+    two_subset_counts(
+        sample.categories,
+        sample.weights,
+        sample.offsets,
+        *units,
+        items,
+        key,
+        first,
+        counts,
+        others,
+    )
+    return counts, others
+
+
+def bootstraps(sample: Grouped, key: np.uint64, first: int, rows: int) -> Counts:
+    """Counts of the items of as many units drawn with replacement, int64[rows, size]."""
+    from textassay.stats.group_kernels import bootstrap_counts
+
+    counts = np.empty((rows, sample.size), np.int64)
+    bootstrap_counts(sample.categories, sample.weights, sample.offsets, key, first, counts)
+    return counts
+
+
+class Statistics(Protocol):
+    """What is asked of counts: `values` numbers of one text, `distances` of two, and a curve."""
+
+    values: int
+    distances: int
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, values]."""
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, distances + points of a curve]."""
+
+
+class TypeStatistics:
+    """Statistics of counts by type.
+
+    Values: Zipf's exponent over the first `ranks` ranks, KS distance to that law, hapax share,
+    entropy (bits an item). Distances: total variation of types, KS of ranks, and the differences
+    of cumulative shares at `places` ranks.
+    """
+
+    values = 4
+    distances = 2
+
+    def __init__(self, ranks: int | None, size: int) -> None:
+        self.logs = np.log(np.arange(1.0, min(size, ranks or size) + 1))
+        self.places = np.unique(np.geomspace(1, max(1, size), 60).astype(np.int64))
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, values]."""
+        from textassay.stats.group_kernels import type_values
+
+        out = np.empty((len(counts), self.values))
+        type_values(counts, self.logs, out)
+        return out
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, distances + places]."""
+        from textassay.stats.group_kernels import type_distances
+
+        out = np.empty((len(counts), self.distances + self.places.size))
+        type_distances(counts, others, self.places, out)
+        return out
+
+
+class EntropyStatistics:
+    """The entropy of counts by category, bits an item; no distance."""
+
+    values = 1
+    distances = 0
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, 1]."""
+        from textassay.stats.group_kernels import entropies
+
+        out = np.empty((len(counts), 1))
+        entropies(counts, out)
+        return out
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, 0]."""
+        return np.empty((len(counts), 0))
+
+
+class OrderedStatistics:
+    """KS distance of counts of ordered categories; no value of its own."""
+
+    values = 0
+    distances = 1
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, 0]."""
+        return np.empty((len(counts), 0))
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, 1]."""
+        from textassay.stats.group_kernels import ordered_distances
+
+        out = np.empty((len(counts), 1))
+        ordered_distances(counts, others, out)
+        return out

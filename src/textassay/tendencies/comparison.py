@@ -1,0 +1,221 @@
+"""One system's tendencies compared with human text, as measurements."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from textassay.parallel import Workers
+from textassay.results import Measurement, Record, Series, finite, make_signature
+from textassay.stats.count_comparison import (
+    CountComparison,
+    common_size,
+    compare_counts,
+    human_pairs,
+    margin_of,
+    value_at,
+    value_errors,
+)
+from textassay.stats.grouped import EVERYTHING, Array, Grouped, Statistics
+from textassay.stats.ratio_records import add_verdict
+from textassay.stats.setting import Setting
+from textassay.tendencies.measures import CountMeasure
+
+CENSORED = "censored-lengths"
+PERMUTATIONS = 999
+FEWEST_UNITS = 4
+
+
+def content_of(grouped: Grouped) -> int:
+    """A checksum of a sample's items, which names its random streams."""
+    return zlib.crc32(np.ascontiguousarray(grouped.categories).tobytes(), grouped.units)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What records say of a text beside its numbers."""
+
+    name: str
+    documents: int
+    tokens: int
+    units: int
+
+
+@dataclass(eq=False)
+class Tests:
+    """Compares counts, and writes what it finds; what belongs to the human text is made once."""
+
+    setting: Setting
+    workers: Workers
+    _errors: dict[tuple[str, int], Array] = field(default_factory=dict)
+    _margins: dict[tuple[str, int, int], Array] = field(default_factory=dict)
+
+    @property
+    def full_size(self) -> bool:
+        """Whether values are those of whole texts, as older tables give them."""
+        return self.setting.protocol == "published"
+
+    def sign(self, measure: str, **parts: object) -> str:
+        """The signature of a measure."""
+        common = dict(self.setting.signature)
+        version = common.pop("v")
+        found = {**common, **parts, "unit": self.setting.unit, "protocol": self.setting.protocol}
+        return make_signature(measure, **found, v=version)
+
+    def errors(self, kind: str, sample: Grouped, statistics: Statistics) -> Array:
+        """Standard errors of a sample's own values."""
+        key = (kind, content_of(sample))
+        if key not in self._errors:
+            rng = self.setting.rng("errors", *key)
+            self._errors[key] = value_errors(sample, statistics, rng, self.workers)
+        return self._errors[key]
+
+    def margin(self, kind: str, human: Grouped, statistics: Statistics, items: int) -> Array:
+        """Distances up to it are seen between human samples of so many items."""
+        key = (kind, content_of(human), items)
+        if key not in self._margins:
+            rng = self.setting.rng("margin", *key)
+            pairs = human_pairs(human, statistics, items, rng, self.workers)
+            self._margins[key] = margin_of(pairs)
+        return self._margins[key]
+
+    def compare(
+        self,
+        kind: str,
+        system: Grouped,
+        human: Grouped,
+        statistics: Statistics,
+        *,
+        n_resamples: int = PERMUTATIONS,
+    ) -> CountComparison:
+        """Compare two texts by one kind of counts."""
+        names = (kind, content_of(system), content_of(human))
+        rng: Callable[..., np.random.Generator] = lambda *purpose: self.setting.rng(  # noqa: E731
+            *names, *purpose
+        )
+        return compare_counts(
+            system,
+            human,
+            statistics,
+            rng=rng,
+            workers=self.workers,
+            n_resamples=min(n_resamples, self.setting.n_resamples),
+            human_errors=self.errors(kind, human, statistics),
+            margin=self.margin(kind, human, statistics, common_size(system, human)),
+            full_size=self.full_size,
+        )
+
+    def describe(
+        self,
+        kind: str,
+        side: Side,
+        sample: Grouped,
+        statistics: Statistics,
+        measure: CountMeasure,
+        items: int | None,
+        **parts: object,
+    ) -> list[Record]:
+        """The value of one text by itself, averaged over subsamples of `items`, or of all of it."""
+        if measure.is_distance:
+            return []
+        size = EVERYTHING if self.full_size or items is None else items
+        rng = self.setting.rng("alone", kind, content_of(sample), size)
+        rows = value_at(sample, statistics, size, rng, self.workers)
+        errors = self.errors(kind, sample, statistics)
+        value = float(rows[:, measure.column].mean())
+        reach = reach_of(side.units) * float(errors[measure.column])
+        record = self.blank(measure, side, min(size, sample.items), **parts)
+        record.value = finite(value)
+        record.value_low, record.value_high = clipped(value, reach, measure.bounds)
+        return [record]
+
+    def blank(
+        self, measure: CountMeasure, side: Side, size: int | None, **parts: object
+    ) -> Measurement:
+        """A measurement without numbers."""
+        if size is not None:
+            parts["size"] = size
+        return Measurement(
+            measure=measure.measure,
+            system=side.name,
+            unit=measure.unit,
+            direction="none" if measure.is_distance else "human",
+            size=size,
+            n_documents=side.documents,
+            n_tokens=side.tokens,
+            n_units=side.units,
+            resampling_unit=self.setting.unit,
+            signature=self.sign(measure.measure, **parts),
+        )
+
+    def record(
+        self,
+        side: Side,
+        human_units: int,
+        found: CountComparison,
+        own_errors: Array,
+        measure: CountMeasure,
+        no_verdict: str | None = None,
+        **parts: object,
+    ) -> Measurement:
+        """A measurement of one measure, compared with human text."""
+        k = measure.column
+        record = self.blank(measure, side, None if self.full_size else found.items, **parts)
+        if not measure.is_distance:
+            value, reach = float(found.value[k]), reach_of(side.units) * float(own_errors[k])
+            record.value, record.human = finite(value), finite(found.human[k])
+            record.value_low, record.value_high = clipped(value, reach, measure.bounds)
+        distance, error = float(found.distance[k]), float(found.standard_error[k])
+        record.distance = finite(distance)
+        bounds = measure.bounds if measure.is_distance else (-np.inf, np.inf)
+        low, high = clipped(distance, reach_of(min(side.units, human_units)) * error, bounds)
+        record.distance_low, record.distance_high = low, high
+        record.floor, record.p_value = finite(found.floor[k]), finite(found.pvalue[k])
+        tails = "one-sided" if measure.is_distance else "two-sided"
+        record.test = (
+            f"permutation of {record.resampling_unit}s, {len(found.null)} resamples, {tails}"
+        )
+        if low is not None and high is not None:
+            margin = float(found.margin[k])
+            add_verdict(record, low, high, error, margin, self.setting, no_verdict)
+        return record
+
+    def permutations(
+        self, side: Side, measure: str, null: Array, observed: float, **parts: object
+    ) -> list[Record]:
+        """A histogram of permuted distances beside the observed one (the paper's Figure 8)."""
+        known = null[~np.isnan(null)]
+        if not known.size or np.isnan(observed):
+            return []
+        counts, edges = np.histogram(known, bins=40)
+        return [
+            Series(
+                measure=f"{measure}.permutations",
+                system=side.name,
+                x_label="distance under permutation",
+                y_label="resamples",
+                x=((edges[:-1] + edges[1:]) / 2).tolist(),
+                y=counts.astype(float).tolist(),
+                observed=finite(observed),
+                signature=self.sign(measure, **parts),
+            )
+        ]
+
+
+def reach_of(units: int) -> float:
+    """Standard errors on either side of a 95 % interval: Student's quantile for so many units."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(1, units - 1), 0.975))
+
+
+def clipped(
+    value: float, reach: float, bounds: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """An interval around a value, cut to what is possible; None where there is none."""
+    if np.isnan(value) or np.isnan(reach):
+        return None, None
+    return finite(max(bounds[0], value - reach)), finite(min(bounds[1], value + reach))
