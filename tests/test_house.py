@@ -37,6 +37,7 @@ FLOORS = {
     "likelihood": 7,
     "streams": 6,
     "config_file": 6,
+    "options": 6,
     "settings": 8,
     "demo": 8,
     "inputs": 9,

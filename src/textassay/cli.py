@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,15 @@ from cyclopts import App, Parameter
 from textassay import __version__
 from textassay.config_file import check_config, config_path
 from textassay.errors import TextassayError, UsageError
+from textassay.options import (
+    COMMON,
+    NOVELTY,
+    TENDENCIES,
+    NoveltyChoices,
+    Options,
+    TendencyChoices,
+    option_kinds,
+)
 from textassay.streams import fail, open_streams, safe, silence
 
 if TYPE_CHECKING:
@@ -30,83 +39,27 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-_Files = Parameter(consume_multiple=True, negative=())
 
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Options:
-    """Options of all commands that compare texts."""
-
-    human: Annotated[list[str] | None, _Files] = None
-    "Human text, [NAME=]FILE; several for a between-source comparison."
-    train: Annotated[list[str] | None, _Files] = None
-    "Training text: files, folders, globs, or - for standard input."
-    train_role: str = "full"
-    "What it is: full, sample (copying is a lower bound), or reference (not the training text)."
-    prompts: str | None = None
-    "For plain text: a file with a prompt for each generated document."
-    human_prompts: str | None = None
-    "The same for the human text."
-    tokenizer: str = "words"
-    "words, bare-words, whitespace, characters, treebank, moses:LANG, hf:PATH, or ids."
-    documents: str = "line"
-    "What a document of generated and human text is: line, blank-line, file, or stream."
-    train_documents: str = "line"
-    "The same for training text."
-    newlines: str | None = None
-    "What a line end inside a document is: space, or a token; stream makes it <eos>."
-    newline_token: int | None = None
-    "For ready ids: the id that ends a document."
-    normalize: str | None = None
-    "nfc, nfkc, or casefold."
-    errors: str = "strict"
-    "Invalid UTF-8: strict, or replace."
-    split_on: str | None = None
-    "A string that separates samples inside a text, such as <|endoftext|>."
-    text_field: str = "text"
-    "The field of records that holds the text."
-    prompt_field: str = "prompt"
-    "The field of records that holds the prompt."
-    id_type: str = "uint16"
-    "Numbers in raw .bin files: uint16, or uint32."
-    ngrams: str = "1-10"
-    "Sizes n of n-grams: 1-10, or 2,4,8."
-    near_verbatim: Annotated[bool, Parameter(negative=())] = False
-    "Also look for copies except for case and punctuation (reads the training text once more)."
-    random_ngrams: int = 0
-    "Also count so many random 100-grams of the training text, beside copied ones (once more)."
-    examples: int = 20
-    "Passages listed for each system beside all of 100 tokens."
-    unit: str | None = None
-    "Resampling unit: document, prompt, or source; default: what documents share."
-    protocol: str = "equal"
-    "equal (sizes), or published (full size, as in older tables)."
-    margin: float | None = None
-    "Distances up to this count as none, instead of the human text's own."
-    resamples: int = 1999
-    "Bootstrap resamples and permutations."
-    seed: int = 0
-    "Everything random depends on it alone."
-    jobs: int | None = None
-    "Threads or processes; default: all cores. The results do not depend on it."
-    config: str | None = None
-    "A TOML file with options under these names."
-    json: Annotated[bool, Parameter(negative=())] = False
-    "Print records to standard output, one JSON object a line."
-    quiet: Annotated[bool, Parameter(negative=())] = False
-    "No progress and no table."
-
-
-def _settings(systems: Sequence[str], options: Options) -> Any:
+def _settings(
+    systems: Sequence[str],
+    options: Options,
+    novelty: NoveltyChoices | None = None,
+    tendencies: TendencyChoices | None = None,
+) -> Any:
+    """Settings for the families whose options are given."""
     from textassay.settings import AssaySettings
 
     chosen = {k: v for k, v in asdict(options).items() if k not in ("config", "json", "quiet")}
+    if tendencies is not None:
+        chosen.update(asdict(tendencies))
+    if novelty is not None:
+        chosen.update(asdict(novelty), ngrams=_parse_ngrams(novelty.ngrams))
+    families = {"tendencies": tendencies, "novelty": novelty}
+    chosen["families"] = tuple(name for name, given in families.items() if given is not None)
     for name in ("human", "train"):
         if chosen[name] == []:
             raise UsageError(f"--{name}: a file is missing behind it")
         chosen[name] = tuple(chosen[name] or ())
-    chosen["ngrams"] = _parse_ngrams(options.ngrams)
     return AssaySettings(systems=tuple(systems), **chosen)
 
 
@@ -128,13 +81,15 @@ def _parse_ngrams(text: str) -> tuple[int, ...]:
 def run(
     *systems: Annotated[str, Parameter(name="NAME=GENERATED", required=True)],
     out: Annotated[Path, Parameter(help="Folder for the page, the figures and the records.")],
-    options: Options = Options(),
+    options: Options = COMMON,
+    novelty_choices: NoveltyChoices = NOVELTY,
+    tendency_choices: TendencyChoices = TENDENCIES,
 ) -> int:
     """Compare generated texts with human and training text, by every family of measures."""
     from textassay.resume import Store
     from textassay.writing import writable_folder
 
-    settings = _settings(systems, options)
+    settings = _settings(systems, options, novelty_choices, tendency_choices)
     store = Store(out / ".unfinished")
     with writable_folder(out):
         assay = _assay(settings, options, store)
@@ -165,7 +120,8 @@ def demo(
         made = make_demo(out / "texts", seed)
         chosen = replace(options, human=[str(made.human)], train=[str(made.train)])
         systems = [f"{name}={path}" for name, path in made.systems.items()]
-        assay = _assay(_settings(systems, chosen), chosen, None)
+        settings = _settings(systems, chosen, NOVELTY, TENDENCIES)
+        assay = _assay(settings, chosen, None)
         assay.write(out)
         _write_report(assay.records, out)
     _show(assay, chosen)
@@ -184,7 +140,8 @@ def report(folder: Annotated[Path, Parameter(name="DIR")], /) -> int:
 
 
 def _write_report(records: Sequence[Any], folder: Path) -> None:
-    from textassay.report.figures import make_figures, write_figures
+    from textassay.report.figures import write_figures
+    from textassay.report.make_figures import make_figures
     from textassay.report.page import write_page
 
     write_page(records, folder)
@@ -209,7 +166,8 @@ def novelty(
     out: Annotated[
         Path | None, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")
     ] = None,
-    options: Options = Options(),
+    options: Options = COMMON,
+    choices: NoveltyChoices = NOVELTY,
 ) -> int:
     """Is the text new, or copied from the training text or from its own context?
 
@@ -217,7 +175,7 @@ def novelty(
     """
     from textassay.writing import writable_folder
 
-    settings = _settings(systems, options)
+    settings = _settings(systems, options, novelty=choices)
     with contextlib.ExitStack() as places:
         if per_token == "":
             raise UsageError("--per-token: a file is missing behind it")
@@ -227,6 +185,33 @@ def novelty(
         assay = _assay(settings, options, None)
         if per_token:
             _write_tokens(assay, Path(per_token))
+        if out is not None:
+            assay.write(out)
+    _show(assay, options)
+    return 0
+
+
+@app.command
+def tendencies(
+    *systems: Annotated[str, Parameter(name="NAME=FILE", required=True)],
+    out: Annotated[
+        Path | None, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")
+    ] = None,
+    options: Options = COMMON,
+    choices: TendencyChoices = TENDENCIES,
+) -> int:
+    """Is the text natural: does it show the statistical tendencies of people's text?
+
+    Ranks (Zipf), types by length (Heaps), unigrams, length, stopwords, symbols,
+    each compared with human text at equal sizes. docs/measures.md defines all.
+    """
+    from textassay.writing import writable_folder
+
+    settings = _settings(systems, options, tendencies=choices)
+    with contextlib.ExitStack() as places:
+        if out is not None:
+            places.enter_context(writable_folder(out))
+        assay = _assay(settings, options, None)
         if out is not None:
             assay.write(out)
     _show(assay, options)
@@ -318,8 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         path = config_path(arguments)
         if path is not None:
-            kinds = {f.name: str(f.type) for f in fields(Options) if f.name != "config"}
-            check_config(path, kinds)
+            check_config(path, option_kinds())
             loaded = cyclopts.config.Toml(path, must_exist=True, use_commands_as_keys=False)
         app.config = () if path is None else (loaded,)
         result = app(

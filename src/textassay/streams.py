@@ -41,6 +41,6 @@ def fail(message: str, code: int) -> int:
 
 def safe(message: str) -> str:
     """A message without control codes."""
-    from textassay.report.terminal import printable
+    from textassay.report.printable import printable
 
     return printable(message)

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from textassay.cli import main
-from textassay.report.figures import as_svg, draw, make_figures, write_figures
+from textassay.report.drawing import as_svg, draw
+from textassay.report.figures import write_figures
+from textassay.report.make_figures import make_figures
 from textassay.report.page import render_page, write_page
 from textassay.report.words import answers
 from textassay.results import Example, Measurement, Record, Series, Warn, read_results

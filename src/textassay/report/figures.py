@@ -1,182 +1,109 @@
-"""Figures from records: each as SVG for the page, and as SVG and PDF with its data as CSV."""
+"""Figures: what they show in words and data; written as SVG, PDF and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from textassay.report.terminal import printable
-from textassay.results import Record, Series
+from textassay.report.printable import printable
+from textassay.results import Series
 from textassay.writing import atomic_files
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
-# Okabe and Ito's colours, which the colour-blind tell apart, and marks for those who see none.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8F6B00")
-_MARKS = ("o", "s", "^", "D", "v", "P", "X")
-_SIZE_CURVE = 4
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    Attributes
+    ----------
+    curves : list of Series
+    x_label, y_label, title : str
+    log_x, log_y : bool
+    style : {'lines', 'ticks', 'steps', 'nulls'}
+        Lines; lines with a tick at each x; cumulative shares; histograms of permutations, a row a
+        system, with what was observed.
+    inset : bool
+        Whether the small x are shown once more, larger.
+    is_share : bool
+        Whether y runs from 0 to 1.
+    """
+
+    curves: list[Series]
+    x_label: str
+    y_label: str
+    title: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    style: str = "lines"
+    inset: bool = False
+    is_share: bool = False
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Numbers by system and measure, each with a mark."""
+
+    systems: list[str]
+    measures: list[str]
+    numbers: list[list[float | None]]
+    marks: list[list[str]]
+    label: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: what it shows in words, its curves, and how its axes run."""
+    """A figure of one or several panels, or a matrix."""
 
     name: str
     title: str
     description: str
-    curves: list[Series]
-    x_label: str
-    y_label: str
-    log_x: bool = False
-    inset: bool = False
+    panels: list[Panel] = field(default_factory=list)
+    matrix: Matrix | None = None
+    is_tendency: bool = True
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of panels."""
+        columns = min(3, len(self.panels)) or 1
+        return -(-len(self.panels) // columns) or 1, columns
+
+    @property
+    def inches(self) -> tuple[float, float]:
+        """Width and height."""
+        if self.matrix is not None:
+            return 10.0, 2.2 + 0.45 * len(self.matrix.systems)
+        rows, columns = self.grid
+        if columns == 1:
+            return 7.2, 4.4
+        tallest = 2.5
+        if any(panel.style == "nulls" for panel in self.panels):
+            tallest = 0.9 + 0.28 * max(len(panel.curves) for panel in self.panels)
+        return 3.5 * columns, 0.6 + tallest * rows
 
     def rows(self) -> Iterator[list[object]]:
         """The data, a header first."""
-        yield ["system", self.x_label, self.y_label, "low", "high"]
-        for curve in self.curves:
-            low = curve.y_low or [None] * len(curve.x)
-            high = curve.y_high or [None] * len(curve.x)
-            for x, y, y_low, y_high in zip(curve.x, curve.y, low, high, strict=True):
-                yield [printable(curve.system), f"{x:g}", y, y_low, y_high]
-
-
-def make_figures(records: Sequence[Record]) -> list[Figure]:
-    """The figures that the records hold data for."""
-    series = [record for record in records if isinstance(record, Series)]
-    found: list[Figure] = []
-    for source, words in (
-        ("both", "counting training text and context"),
-        ("context", "counting context alone"),
-    ):
-        curves = [s for s in series if s.measure == f"novelty.by_n.{source}"]
-        if curves and not found:
-            found.append(
-                Figure(
-                    "novelty-by-n",
-                    "Novel n-grams by size",
-                    f"Share of n-grams that are novel, for each n, {words}; the band is the human "
-                    "text's 95 % interval.",
-                    curves,
-                    "n",
-                    "share of n-grams that are novel",
-                    inset=True,
-                )
-            )
-    curves = [s for s in series if s.measure == f"novelty.ngram{_SIZE_CURVE}.by_training_size"]
-    if curves and len(curves[0].x) > 1:
-        found.append(
-            Figure(
-                "novelty-by-training-size",
-                f"Novel {_SIZE_CURVE}-grams by size of the training text",
-                f"Share of {_SIZE_CURVE}-grams that are novel after so many tokens of the training "
-                "text: a novelty without the size of the text means little.",
-                curves,
-                "training tokens",
-                f"share of {_SIZE_CURVE}-grams that are novel",
-                log_x=True,
-            )
-        )
-    return found
-
-
-def draw(figure: Figure, *, dark: bool = False) -> Drawing:
-    """The drawing, on a transparent ground for light or dark pages."""
-    import matplotlib
-
-    ink = "#d8d8d8" if dark else "#222222"
-    style: Any = {
-        "font.size": 10,
-        "axes.edgecolor": ink,
-        "axes.labelcolor": ink,
-        "text.color": ink,
-        "xtick.color": ink,
-        "ytick.color": ink,
-        "svg.hashsalt": "textassay",
-        "svg.fonttype": "path",
-        "pdf.fonttype": 42,
-    }
-    with matplotlib.rc_context(style):
-        from matplotlib.figure import Figure as Drawing
-
-        drawing = Drawing(figsize=(7.2, 4.4), layout="constrained")
-        drawing.patch.set_alpha(0)
-        axes = drawing.add_subplot()
-        _draw_curves(axes, figure, ink)
-        axes.set_xlabel(figure.x_label)
-        axes.set_ylabel(figure.y_label)
-        axes.set_ylim(-0.02, 1.02)
-        if figure.log_x:
-            axes.set_xscale("log")
-            axes.set_xticks(figure.curves[0].x, [f"{x:,.0f}" for x in figure.curves[0].x])
-            axes.tick_params(axis="x", labelrotation=30, labelsize=8)
-            axes.minorticks_off()
-        else:
-            axes.set_xticks(figure.curves[0].x)
-        drawing.legend(frameon=False, loc="outside lower center", ncols=3)
-        if figure.inset and len(figure.curves[0].x) >= 4:
-            _draw_inset(axes, figure, ink)
-    return drawing
-
-
-def _draw_curves(axes: Any, figure: Figure, ink: str) -> None:
-    axes.patch.set_alpha(0)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    number = 0
-    for curve in figure.curves:
-        y = [float("nan") if value is None else value for value in curve.y]
-        # a dollar sign begins no formula, and an underscore hides no name
-        label = printable(curve.system).replace("$", r"\$")
-        label = f"\u200b{label}" if label.startswith("_") else label
-        if curve.system == "human":
-            axes.plot(curve.x, y, color=ink, linestyle="--", label=label, zorder=3)
-            if curve.y_low and curve.y_high:
-                low = [float("nan") if value is None else value for value in curve.y_low]
-                high = [float("nan") if value is None else value for value in curve.y_high]
-                axes.fill_between(curve.x, low, high, color=ink, alpha=0.25, linewidth=0)
-            continue
-        axes.plot(
-            curve.x,
-            y,
-            color=_COLOURS[number % len(_COLOURS)],
-            marker=_MARKS[number % len(_MARKS)],
-            markersize=4,
-            label=label,
-        )
-        number += 1
-
-
-def _draw_inset(axes: Any, figure: Figure, ink: str) -> None:
-    """The small n, where models repeat most and curves lie close together."""
-    few = [
-        value
-        for curve in figure.curves
-        for x, value in zip(curve.x, curve.y, strict=True)
-        if x <= 2 and value is not None
-    ]
-    if not few or max(few) > 0.45:
-        return
-    inset = axes.inset_axes((0.52, 0.1, 0.42, 0.38))
-    _draw_curves(inset, figure, ink)
-    inset.set_xlim(0.8, 2.2)
-    inset.set_ylim(-0.05 * max(few), 1.15 * max(few))
-    inset.set_xticks([1, 2])
-    inset.tick_params(labelsize=8)
-
-
-def as_svg(drawing: Drawing) -> bytes:
-    """The drawing as SVG; the same bytes for the same data."""
-    import matplotlib
-
-    out = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "textassay"}):
-        drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": "textassay"})
-    return out.getvalue()
+        if self.matrix is not None:
+            yield ["system", *self.matrix.measures]
+            for system, numbers in zip(self.matrix.systems, self.matrix.numbers, strict=True):
+                yield [printable(system), *numbers]
+            return
+        several = len(self.panels) > 1
+        first = self.panels[0]
+        labels = ["x", "y"] if several else [first.x_label, first.y_label]
+        observed = any(c.observed is not None for panel in self.panels for c in panel.curves)
+        end = ["observed"] if observed else ["low", "high"]
+        yield [*(["panel"] if several else []), "system", *labels, *end]
+        for panel in self.panels:
+            for curve in panel.curves:
+                low = curve.y_low or [None] * len(curve.x)
+                high = curve.y_high or [None] * len(curve.x)
+                name = [panel.title] if several else []
+                for x, y, y_low, y_high in zip(curve.x, curve.y, low, high, strict=True):
+                    ends = [curve.observed] if observed else [y_low, y_high]
+                    yield [*name, printable(curve.system), f"{x:g}", y, *ends]
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> None:
@@ -187,6 +114,8 @@ def write_figures(figures: Sequence[Figure], folder: Path) -> None:
     OutputError
         If they cannot be written.
     """
+    from textassay.report.drawing import as_svg, draw
+
     if not figures:
         return
     paths = [folder / f"{f.name}.{kind}" for f in figures for kind in ("svg", "pdf", "csv")]

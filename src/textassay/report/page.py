@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from textassay.report.figures import as_svg, draw, make_figures
-from textassay.report.terminal import printable
+from textassay.report.drawing import as_svg, draw
+from textassay.report.make_figures import make_figures
+from textassay.report.natural import distances_table, triangle_table, values_table
+from textassay.report.printable import printable
+from textassay.report.tables import TableData, interval, number
 from textassay.report.words import (
     COPYING,
     answers,
@@ -41,15 +44,6 @@ _CLASSES = (
     (20, "c4", "20 to 99"),
 )
 _LONG = (100, "c5", "100 or more")
-
-
-@dataclass
-class TableData:
-    """A table as the template shows it; the first cell of each row is its heading."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]] = field(default_factory=list)
 
 
 @dataclass
@@ -97,8 +91,18 @@ def render_page(records: Sequence[Record]) -> str:
             for r in records
             if isinstance(r, Warn) and r.code != "passages-left-out"  # said with the passages
         ],
-        answers=[_safe(answer) for answer in answers(records)],
+        answers={family: _safe(answer) for family, answer in answers(records).items()},
         table=table,
+        natural=[
+            data
+            for data in (
+                distances_table(measured),
+                values_table(measured),
+                triangle_table(measured),
+            )
+            if data is not None
+        ],
+        has_novelty=any(r.measure.startswith("novelty.") for r in measured),
         scores=_scores_table(measured),
         ngrams=_ngrams_table(records),
         copying=_copying_table(measured, reference),
@@ -134,9 +138,11 @@ _TABLE = """<div class="scroll" role="region" tabindex="0" aria-label="{{ data.c
 <thead><tr>
 {%- for column in data.columns %}<th scope="col">{{ column }}</th>{% endfor -%}
 </tr></thead>
-<tbody>{% for row in data.rows %}<tr>
+<tbody>{% for row in data.rows %}{% set number = loop.index0 %}<tr>
 {%- for cell in row %}
+{%- set name = data.class_of(number, loop.index0) %}
 {%- if loop.first %}<th scope="row"><bdi>{{ cell }}</bdi></th>
+{%- elif name %}<td class="{{ name }}">{{ cell }}</td>
 {%- else %}<td>{{ cell }}</td>
 {%- endif %}
 {%- endfor -%}
@@ -152,14 +158,6 @@ def _safe(text: str, longest: int = 400) -> str:
 def _passage_text(text: str) -> str:
     """Control codes and direction marks shown; white space as it is."""
     return "\n".join(printable(line) for line in text.split("\n"))
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "" if value is None else f"{value:,.{digits}f}"
-
-
-def _interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    return "" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _scores_table(measured: Sequence[Measurement]) -> TableData:
@@ -179,17 +177,17 @@ def _scores_table(measured: Sequence[Measurement]) -> TableData:
             f"{whole.n_documents:,}",
             *(f"{whole.n_units:,}" for _ in units),
             f"{whole.n_tokens:,}",
-            _number(whole.value),
-            _interval(whole.value_low, whole.value_high),
+            number(whole.value),
+            interval(whole.value_low, whole.value_high),
         ]
         if cut is not None:
-            row.append(_number(r.value if r is not whole else cut.human))
+            row.append(number(r.value if r is not whole else cut.human))
         if compared:
             row += [
                 "" if r.distance is None else f"{r.distance:+.3f}",
-                _interval(r.distance_low, r.distance_high),
-                _number(r.reference),
-                _number(r.detectable),
+                interval(r.distance_low, r.distance_high),
+                number(r.reference),
+                number(r.detectable),
                 verdict_of(r),
             ]
         data.rows.append(row)
@@ -203,7 +201,7 @@ def _ngrams_table(records: Sequence[Record]) -> TableData:
     columns = [f"n = {x:g}" for x in curves[0].x] if curves else []
     data = TableData("Share of n-grams that are novel", ["system", *columns])
     for curve in curves:
-        data.rows.append([_safe(curve.system), *(_number(y, 4) for y in curve.y)])
+        data.rows.append([_safe(curve.system), *(number(y, 4) for y in curve.y)])
     return data
 
 
@@ -218,7 +216,7 @@ def _copying_table(measured: Sequence[Measurement], reference: bool) -> TableDat
     for system, by_measure in found.items():
         if "novelty.longest_copy" in by_measure:
             cells = [
-                _number(by_measure[m].value if m in by_measure else None, digits)
+                number(by_measure[m].value if m in by_measure else None, digits)
                 for m, _, digits in COPYING
             ]
             data.rows.append([_safe(system), *cells])
@@ -229,18 +227,21 @@ def _figures(records: Sequence[Record]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for figure in make_figures(records):
         header, *rows = ([str(cell) for cell in row] for row in figure.rows())
+        words = header.index("system") + 1  # what is no number
         data = TableData(figure.title, header)
-        for system, x, *numbers in rows:
-            values = ["" if n == "None" else f"{float(n):.4f}" for n in numbers]
-            data.rows.append([system, x, *values])
+        for row in rows:
+            values = ["" if n == "None" else f"{float(n):.4g}" for n in row[words:]]
+            data.rows.append([*row[:words], *values])
+        width, height = figure.inches
         found.append(
             {
                 "title": figure.title,
                 "description": figure.description,
+                "family": "tendencies" if figure.is_tendency else "novelty",
                 "light": _data_address(as_svg(draw(figure))),
                 "dark": _data_address(as_svg(draw(figure, dark=True))),
-                "width": 720,
-                "height": 440,
+                "width": round(100 * width),
+                "height": round(100 * height),
                 "data": data,
             }
         )
@@ -339,13 +340,13 @@ def _details_table(measured: Sequence[Measurement]) -> TableData:
             [
                 r.measure,
                 _safe(r.system),
-                _number(r.value, 5),
-                _interval(r.value_low, r.value_high, 4),
-                _number(r.human, 5),
-                _number(r.distance, 5),
-                _interval(r.distance_low, r.distance_high, 4),
-                _number(r.floor, 5),
-                _number(r.reference, 5),
+                number(r.value, 5),
+                interval(r.value_low, r.value_high, 4),
+                number(r.human, 5),
+                number(r.distance, 5),
+                interval(r.distance_low, r.distance_high, 4),
+                number(r.floor, 5),
+                number(r.reference, 5),
                 p,
                 adjusted,
                 r.family or "",

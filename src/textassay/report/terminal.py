@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textassay.report.natural import distances_table, triangle_table, values_table
+from textassay.report.printable import printable
 from textassay.report.words import COPYING, times, units_column, verdict_of
 from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
 
@@ -13,26 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-# Control codes, and marks that turn the direction of text: shown, not obeyed.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
-)
 _SHOWN_PASSAGES = 3
 _LONGEST_SHOWN = 300
-
-
-def printable(text: str) -> str:
-    """`text` with control codes and direction marks shown as escapes, line ends as spaces.
-
-    Examples
-    --------
-    >>> print(printable("a\\x1b[31mred"))
-    a\\x1b[31mred
-    """
-    return _UNPRINTABLE.sub(
-        lambda found: found.group().encode("unicode_escape").decode("ascii"),
-        text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "),
-    )
 
 
 def make_console() -> Console:
@@ -59,6 +42,13 @@ def print_results(records: Sequence[Record], console: Console) -> None:
     measured = [r for r in records if isinstance(r, Measurement)]
     if header is not None:
         _print_inputs(header, measured, console)
+    for data in (distances_table(measured), values_table(measured), triangle_table(measured)):
+        if data is not None:
+            _print_title(data.caption, console)
+            shown = _table(data.columns[1:], data.columns[0])
+            for row in data.rows:
+                _add_row(shown, row)
+            console.print(shown)
     if any(r.measure.startswith("novelty.") for r in measured):
         _print_novelty(records, measured, console)
     for warning in (r for r in records if isinstance(r, Warn)):
@@ -82,12 +72,12 @@ def _print_inputs(header: Header, measured: Sequence[Measurement], console: Cons
     console.print(printable("; ".join(parts)), markup=False, highlight=False)
 
 
-def _table(columns: Sequence[str]) -> Table:
+def _table(columns: Sequence[str], first: str = "system") -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("system", overflow="fold")
+    table.add_column(first, overflow="fold")
     for column in columns:
         table.add_column(column, justify="right")
     return table

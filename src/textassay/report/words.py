@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from textassay.report.natural import naturalness
 from textassay.results import Header, Measurement, Record, parse_signature
 
 # Measures of copying: name, heading, digits.
@@ -53,10 +54,11 @@ def scores_of(measured: Sequence[Measurement]) -> list[tuple[Measurement, Measur
     return [(r, judged.get(system, r)) for system, r in whole.items()]
 
 
-def answers(records: Sequence[Record]) -> list[str]:
+def answers(records: Sequence[Record]) -> dict[str, str]:
     """One sentence a family, with its verdict."""
     measured = [r for r in records if isinstance(r, Measurement)]
-    return [sentence for sentence in (_novelty(measured),) if sentence]
+    found = {"tendencies": naturalness(measured), "novelty": _novelty(measured)}
+    return {family: sentence for family, sentence in found.items() if sentence}
 
 
 def _novelty(measured: Sequence[Measurement]) -> str:

@@ -108,6 +108,14 @@ def fit(sample: Sample, documents: NDArray[np.bool_] | None = None) -> HeapsFit:
     return heaps_fit(sample.lengths[kept], sample.types[kept])
 
 
+def _deviations(rows: Array) -> Array:
+    """Standard deviation of the numbers in each column; NaN where there are fewer than two."""
+    out = np.full(rows.shape[1], np.nan)
+    several = (~np.isnan(rows)).sum(axis=0) > 1
+    out[several] = np.nanstd(rows[:, several], axis=0, ddof=1)
+    return out
+
+
 def _divided(numerators: Array, denominators: Array) -> Array:
     out = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
     np.divide(numerators, denominators, out=out, where=denominators > 0)
@@ -244,7 +252,7 @@ class TypeToken:
             distance,
             low,
             high,
-            np.nanstd(drawn, axis=0, ddof=1) if not np.isnan(drawn).all() else np.full(3, np.nan),
+            _deviations(drawn),
             floor,
             self._margin(system, human),
             pvalue,
