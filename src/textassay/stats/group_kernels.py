@@ -12,22 +12,40 @@ from typing import Any
 import numpy as np
 
 from textassay.compiled import kernel
+from textassay.memory_kernels import prefetch
 from textassay.stats.draw_kernels import below, stream_of
 
+_AHEAD = 32  # units that are drawn before they are looked at
 _SMALL = 4096  # counts below it are sorted by counting
 
 
 @kernel
-def _add_unit(categories: Any, weights: Any, begin: int, end: int, left: int, counts: Any) -> int:
+def _add_unit(
+    categories: Any, weights: Any, begin: int, end: int, left: int, counts: Any, weighed: Any
+) -> int:
     """Add the items of a unit, at most `left`; returns how many are left then."""
     end = min(end, begin + left)
-    if weights.size == 0:
+    # unsigned numbers need no check for places counted from the end
+    for i in range(begin, end):
+        counts[np.uint64(categories[np.uint64(i)])] += np.int32(1)
+    if weights.size > 0:
         for i in range(begin, end):
-            counts[categories[i]] += 1
-    else:
-        for i in range(begin, end):
-            counts[categories[i]] += weights[i]
+            weighed[np.uint64(categories[np.uint64(i)])] += weights[np.uint64(i)]
     return left - (end - begin)
+
+
+@kernel
+def _draw_ahead(order: Any, offsets: Any, categories: Any, stream: Any, drawn: int, to: int) -> int:
+    """Shuffle on to place `to`, and ask for the items of the units that come there."""
+    units = order.size
+    to = min(to, units)
+    for i in range(drawn, to):
+        other = np.uint64(i + below(stream, i, units - i))
+        unit = order[other]
+        order[other] = order[np.uint64(i)]
+        order[np.uint64(i)] = unit
+        prefetch(categories, offsets[np.uint64(unit)])
+    return max(drawn, to)
 
 
 @kernel
@@ -40,23 +58,31 @@ def subset_counts(
     key: Any,
     first: int,
     counts: Any,
+    weighed: Any,
 ) -> None:
-    """For each row of `counts` (int64[R, K]) the items of units drawn without replacement."""
+    """For each row of `counts` (int32[R, K]) the items of units drawn without replacement.
+
+    `weighed` holds the sums of the items' weights, if they have any (else no row is looked at).
+    """
     units = offsets.size - 1
-    order = np.empty(units, np.int64)
+    order = np.empty(units, np.int32)
     for r in range(counts.shape[0]):
         stream = stream_of(key, first + r)
         counts[r, :] = 0
+        into = weighed[min(r, weighed.shape[0] - 1)]
+        into[:] = 0
         for u in range(units):
             order[u] = u
         left = most_items
+        drawn = 0
         for i in range(min(most_units, units)):
             if left <= 0:
                 break
-            other = i + below(stream, i, units - i)
-            order[i], order[other] = order[other], order[i]
-            unit = order[i]
-            left = _add_unit(categories, weights, offsets[unit], offsets[unit + 1], left, counts[r])
+            if i == drawn:
+                drawn = _draw_ahead(order, offsets, categories, stream, drawn, i + _AHEAD)
+            unit = np.uint64(order[i])
+            begin, end = offsets[unit], offsets[unit + np.uint64(1)]
+            left = _add_unit(categories, weights, begin, end, left, counts[r], into)
 
 
 @kernel
@@ -70,43 +96,56 @@ def two_subset_counts(
     key: Any,
     first: int,
     counts: Any,
-    others: Any,
+    weighed: Any,
 ) -> None:
-    """The same for two disjoint sets of units, of at most `most_items` items each."""
+    """The same for two disjoint sets of units, of at most `most_items` items each.
+
+    `counts` and `weighed` are int32[2, R, K].
+    """
     units = offsets.size - 1
-    order = np.empty(units, np.int64)
-    for r in range(counts.shape[0]):
+    order = np.empty(units, np.int32)
+    for r in range(counts.shape[1]):
         stream = stream_of(key, first + r)
-        counts[r, :] = 0
-        others[r, :] = 0
         for u in range(units):
             order[u] = u
         i = 0
+        drawn = 0
         for side in range(2):
+            counts[side, r, :] = 0
+            into = weighed[side, min(r, weighed.shape[1] - 1)]
+            into[:] = 0
             left = most_items
             stop = min(units, i + (first_units if side == 0 else second_units))
             while i < stop and left > 0:
-                other = i + below(stream, i, units - i)
-                order[i], order[other] = order[other], order[i]
-                unit = order[i]
-                into = counts[r] if side == 0 else others[r]
-                left = _add_unit(categories, weights, offsets[unit], offsets[unit + 1], left, into)
+                if i == drawn:
+                    drawn = _draw_ahead(order, offsets, categories, stream, drawn, i + _AHEAD)
+                unit = np.uint64(order[i])
+                begin, end = offsets[unit], offsets[unit + np.uint64(1)]
+                left = _add_unit(categories, weights, begin, end, left, counts[side, r], into)
                 i += 1
 
 
 @kernel
 def bootstrap_counts(
-    categories: Any, weights: Any, offsets: Any, key: Any, first: int, counts: Any
+    categories: Any,
+    weights: Any,
+    offsets: Any,
+    key: Any,
+    first: int,
+    counts: Any,
+    weighed: Any,
 ) -> None:
     """The same for as many units as there are, drawn with replacement."""
     units = offsets.size - 1
     for r in range(counts.shape[0]):
         stream = stream_of(key, first + r)
         counts[r, :] = 0
+        into = weighed[min(r, weighed.shape[0] - 1)]
+        into[:] = 0
         for i in range(units):
-            unit = below(stream, i, units)
-            begin, end = offsets[unit], offsets[unit + 1]
-            _add_unit(categories, weights, begin, end, end - begin, counts[r])
+            unit = np.uint64(below(stream, i, units))
+            begin, end = offsets[unit], offsets[unit + np.uint64(1)]
+            _add_unit(categories, weights, begin, end, end - begin, counts[r], into)
 
 
 @kernel

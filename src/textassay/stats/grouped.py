@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from textassay.parallel import Workers
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
+Counts = NDArray[np.int32]
 EVERYTHING = 1 << 60
-_BATCH = 1 << 21  # counts at a time, for each thread: 16 MB
+_BATCH = 1 << 22  # counts at a time, for each thread: 16 MB
+_ROWS = 32  # draws at a time: enough pieces for all workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Grouped:
     size : int
         How many categories there are.
     weights : int32[N]
-        What an item counts; empty: 1.
+        A second number of each item, which is added up beside; or empty.
     """
 
     categories: NDArray[np.int32]
@@ -51,14 +52,13 @@ class Grouped:
         """How many items there are."""
         return int(self.offsets[-1])
 
-    def weighing(self, weights: NDArray[np.int32]) -> Grouped:
-        """The same items, counting so much each."""
-        return Grouped(self.categories, self.offsets, self.size, weights)
-
     def counts(self) -> Counts:
-        """Counts of all items by category, int64[size]."""
-        weights = self.weights if self.weights.size else None
-        return np.bincount(self.categories, weights, self.size).astype(np.int64)
+        """Counts of all items by category, int32[size]."""
+        return np.bincount(self.categories, None, self.size).astype(np.int32)
+
+    def weighed(self) -> Counts:
+        """Sums of the weights of all items by category, int32[size]."""
+        return np.bincount(self.categories, self.weights, self.size).astype(np.int32)
 
 
 def pooled(first: Grouped, second: Grouped) -> Grouped:
@@ -82,36 +82,47 @@ def in_batches(work: Callable[[int, int], Array], rows: int, width: int, workers
     Batches depend on the width of a row alone, and rows on their number, so that the result is
     the same for any number of workers.
     """
-    step = max(1, min(rows, _BATCH // max(1, width)))
+    step = max(1, min(rows, _ROWS, _BATCH // max(1, width)))
     parts = workers.map(lambda first: work(first, min(step, rows - first)), range(0, rows, step))
     return np.concatenate(list(parts))
+
+
+def _room(sample: Grouped, *shape: int) -> tuple[Counts, Counts]:
+    """Arrays for counts, and for sums of weights: one row that stays empty if there are none."""
+    weighed = shape if sample.weights.size else (*shape[:-1], 1)
+    return (
+        np.empty((*shape, sample.size), np.int32),
+        np.empty((*weighed, sample.size), np.int32),
+    )
+
+
+def weighed_subsets(
+    sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: int = EVERYTHING
+) -> tuple[Counts, Counts]:
+    """Counts of so many items of units in random order, int32[rows, size]; sums of weights."""
+    from textassay.stats.group_kernels import subset_counts
+
+    counts, weighed = _room(sample, rows)
+    subset_counts(
+        sample.categories, sample.weights, sample.offsets, units, items, key, first, counts, weighed
+    )
+    return counts, weighed
 
 
 def subsets(
     sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: int = EVERYTHING
 ) -> Counts:
-    """Counts of so many items of units in random order, int64[rows, size]."""
-    from textassay.stats.group_kernels import subset_counts
-
-    counts = np.empty((rows, sample.size), np.int64)
-    subset_counts(
-        sample.categories, sample.weights, sample.offsets, units, items, key, first, counts
-    )
-    return counts
+    """The counts alone."""
+    return weighed_subsets(sample, items, key, first, rows, units)[0]
 
 
-def two_subsets(
-    sample: Grouped,
-    items: int,
-    key: np.uint64,
-    first: int,
-    rows: int,
-    units: tuple[int, int],
+def two_weighed_subsets(
+    sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: tuple[int, int]
 ) -> tuple[Counts, Counts]:
-    """The same for two disjoint sets, of at most so many units and items each."""
+    """The same for two disjoint sets, of at most so many units and items, int32[2, rows, size]."""
     from textassay.stats.group_kernels import two_subset_counts
 
-    counts, others = np.empty((2, rows, sample.size), np.int64)
+    counts, weighed = _room(sample, 2, rows)
     two_subset_counts(
         sample.categories,
         sample.weights,
@@ -121,18 +132,35 @@ def two_subsets(
         key,
         first,
         counts,
-        others,
+        weighed,
     )
-    return counts, others
+    return counts, weighed
 
 
-def bootstraps(sample: Grouped, key: np.uint64, first: int, rows: int) -> Counts:
-    """Counts of the items of as many units drawn with replacement, int64[rows, size]."""
+def two_subsets(
+    sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: tuple[int, int]
+) -> Counts:
+    """The counts alone, int32[2, rows, size]."""
+    return two_weighed_subsets(sample, items, key, first, rows, units)[0]
+
+
+def bootstraps(
+    sample: Grouped, key: np.uint64, rows: int, workers: Workers
+) -> tuple[Counts, Counts]:
+    """Counts of items, and sums of their weights, of as many units drawn with replacement."""
     from textassay.stats.group_kernels import bootstrap_counts
 
-    counts = np.empty((rows, sample.size), np.int64)
-    bootstrap_counts(sample.categories, sample.weights, sample.offsets, key, first, counts)
-    return counts
+    counts, weighed = _room(sample, rows)
+
+    def fill(first: int) -> None:
+        last = first + _ROWS
+        part = weighed[first:last] if sample.weights.size else weighed
+        bootstrap_counts(
+            sample.categories, sample.weights, sample.offsets, key, first, counts[first:last], part
+        )
+
+    list(workers.map(fill, range(0, rows, _ROWS)))
+    return counts, weighed
 
 
 class Statistics(Protocol):

@@ -108,6 +108,7 @@ class Family:
         self.tests = Tests(setting, workers)
         self.types = TypeStatistics(options.ranks, len(vocabulary))
         self.type_token = TypeToken(self.all, setting, workers)
+        self._measured: dict[str, Measured[Column]] = {}
 
     def side(self, sample: Sample) -> Side:
         """What records say of a sample."""
@@ -138,10 +139,14 @@ class Family:
         return can_be_paired(text.corpora[0], self.human_text.corpora[0], self.setting.unit)
 
     def measured(self, sample: Sample) -> Measured[Column]:
-        """A sample's ratios of sums with their bootstrap."""
-        has_stopwords = self.options.stopwords is not None
-        columns, sums = composition(sample, self.window, stopwords=has_stopwords)
-        return measure(columns, sums, sample.documents, sample.tokens.size, self.setting)
+        """A sample's ratios of sums with their bootstrap, made once."""
+        if sample.name not in self._measured:
+            has_stopwords = self.options.stopwords is not None
+            columns, sums = composition(sample, self.window, stopwords=has_stopwords)
+            self._measured[sample.name] = measure(
+                columns, sums, sample.documents, sample.tokens.size, self.setting
+            )
+        return self._measured[sample.name]
 
     def distributions(self) -> list[tuple[CountMeasure, list[NDArray[np.float64]]]]:
         """Length, share of stopwords, share of symbols of every document of systems and people."""

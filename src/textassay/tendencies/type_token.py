@@ -7,7 +7,7 @@ intervals are bootstraps over resampling units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from textassay.stats.grouped import (
     in_batches,
     key_of,
     pooled,
-    two_subsets,
+    two_weighed_subsets,
 )
 from textassay.stats.multiplicity import max_t
 from textassay.stats.ratio_sums import interval
@@ -33,7 +33,7 @@ from textassay.tendencies.sample import Sample, grouped_values
 EXACT = 50  # lengths up to it are not binned
 _WIDTH = 1.05  # longer ones are, in bins whose ends have this ratio
 _MOST = 999  # resamples: each is a fit
-_CELLS = 1 << 23  # counts by length of all resamples of a sample: 128 MB
+_CELLS = 1 << 23  # counts by length of all resamples of a sample: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,27 +47,27 @@ class Curves:
     bins : int64[B]
         Where each bin of lengths begins among them.
     grouped : list of Grouped
-        For each sample its documents by length; and their types as weights.
-    types : list of int32 arrays
+        For each sample its documents by length; their types are the weights.
     """
 
     lengths: Array
     bins: NDArray[np.int64]
     grouped: list[Grouped]
-    types: list[NDArray[np.int32]]
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> Curves:
         """Count documents by length; empty ones are left out."""
         numbers = [np.where(s.lengths > 0, s.lengths, np.nan).astype(float) for s in samples]
         grouped, lengths = grouped_values(samples, numbers)
-        types = [s.types[s.lengths > 0].astype(np.int32) for s in samples]
-        return cls(lengths, length_bins(lengths), grouped, types)
+        weighed = [
+            replace(documents, weights=s.types[s.lengths > 0].astype(np.int32))
+            for documents, s in zip(grouped, samples, strict=True)
+        ]
+        return cls(lengths, length_bins(lengths), weighed)
 
     def sums(self, which: int) -> tuple[Counts, Counts]:
-        """Documents and types by length, int64[K] each."""
-        grouped = self.grouped[which]
-        return grouped.counts(), grouped.weighing(self.types[which]).counts()
+        """Documents and types by length, int32[K] each."""
+        return self.grouped[which].counts(), self.grouped[which].weighed()
 
     def by_bin(self, counts: Counts | Array) -> Array:
         """Rows of counts by length, added up by bin."""
@@ -191,14 +191,11 @@ class TypeToken:
         self._boots: dict[int, tuple[Counts, Counts]] = {}
 
     def bootstrap(self, which: int) -> tuple[Counts, Counts]:
-        """Documents and types by length of resampled units, int64[R, K] each."""
+        """Documents and types by length of resampled units, int32[R, K] each."""
         if which not in self._boots:
             grouped = self.curves.grouped[which]
             key = key_of(self.setting.rng("heaps", *_content(grouped)))
-            self._boots[which] = (
-                bootstraps(grouped, key, 0, self.resamples),
-                bootstraps(grouped.weighing(self.curves.types[which]), key, 0, self.resamples),
-            )
+            self._boots[which] = bootstraps(grouped, key, self.resamples, self.workers)
         return self._boots[which]
 
     def intervals(self, which: int) -> tuple[Array, Array, Array]:
@@ -263,18 +260,14 @@ class TypeToken:
             curve_pvalue,
         )
 
-    def _pairs(
-        self, grouped: Grouped, types: NDArray[np.int32], units: tuple[int, int], *names: object
-    ) -> Array:
+    def _pairs(self, grouped: Grouped, units: tuple[int, int], *names: object) -> Array:
         """alpha, beta, difference, difference by bin of two disjoint sets of units, by rows."""
         curves = self.curves
         key = key_of(self.setting.rng(*names))
-        weighing = grouped.weighing(types)
 
         def work(first: int, n: int) -> Array:
-            documents = two_subsets(grouped, EVERYTHING, key, first, n, units)
-            distinct = two_subsets(weighing, EVERYTHING, key, first, n, units)
-            one, other = ((documents[side], distinct[side]) for side in (0, 1))
+            documents, types = two_weighed_subsets(grouped, EVERYTHING, key, first, n, units)
+            one, other = ((documents[side], types[side]) for side in (0, 1))
             mean, by_bin = _differences(curves, one, other)
             return np.column_stack([_fits(curves, *one) - _fits(curves, *other), mean, by_bin])
 
@@ -282,9 +275,8 @@ class TypeToken:
 
     def _permuted(self, system: int, human: int) -> tuple[Array, Array]:
         mine, theirs = (self.curves.grouped[side] for side in (system, human))
-        types = np.concatenate([self.curves.types[side] for side in (system, human)])
         names = ("heaps permutation", *_content(mine), *_content(theirs))
-        rows = self._pairs(pooled(mine, theirs), types, (mine.units, theirs.units), *names)
+        rows = self._pairs(pooled(mine, theirs), (mine.units, theirs.units), *names)
         return rows[:, :3], rows[:, 3:]
 
     def _margin(self, system: int, human: int) -> Array:
@@ -293,7 +285,7 @@ class TypeToken:
         if size < 1:
             return np.full(3, np.nan)
         names = ("heaps margin", size, *_content(theirs))
-        rows = np.abs(self._pairs(theirs, self.curves.types[human], (size, size), *names)[:, :3])
+        rows = np.abs(self._pairs(theirs, (size, size), *names)[:, :3])
         out = np.full(3, np.nan)
         defined = ~np.isnan(rows).all(axis=0)
         out[defined] = np.nanquantile(rows[:, defined], 0.95, axis=0)
