@@ -25,7 +25,7 @@ def values(
 ) -> tuple[dict[tuple[str, str, str], Measurement], list[Example]]:
     records = run_assay(settings).records
     measured = {
-        (r.system, r.measure, parse_signature(r.signature)["source"]): r
+        (r.system, r.measure, parse_signature(r.signature).get("source")): r
         for r in records
         if isinstance(r, Measurement)
     }

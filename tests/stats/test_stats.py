@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from tests.conftest import EXAMPLES
 from textassay.errors import UsageError
+from textassay.stats.estimates import bootstrap, subsample
 from textassay.stats.events import value_interval
 from textassay.stats.multiplicity import benjamini_hochberg, holm, max_t
+from textassay.stats.permutation import permutation_test
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
 from textassay.stats.ratios import compare_ratios, human_margin
 from textassay.stats.resampling import (
     bootstrap_sums,
     signed_sums,
-    subsample,
     subset_sums,
     sums_by_unit,
 )
@@ -235,7 +236,7 @@ def test_subsampling_error_of_a_mean() -> None:
     found = subsample(lambda units: values[units].mean(), 300, n_resamples=2000, rng=2)
     assert np.isclose(found.standard_error, 1 / np.sqrt(300), rtol=0.12)
     clipped = subsample(lambda units: 0.99, 10, rng=3, bounds=(0.0, 1.0))
-    assert (clipped.low, clipped.high) == (0.99, 0.99)
+    assert clipped.confidence_interval == (0.99, 0.99)
     with pytest.raises(UsageError, match="n_units is 3: at least 4"):
         subsample(lambda units: 0.0, 3)
 
@@ -345,3 +346,38 @@ def test_none_against_many_differ_clearly() -> None:
     assert found.sparse[0]
     assert found.high[0] < -0.02
     assert found.pvalue[0] < 1e-6
+
+
+def test_bootstrap_of_a_mean_and_of_units() -> None:
+    rng = np.random.default_rng(21)
+    values = rng.normal(5, 2, 400)
+    found = bootstrap(values, rng=1)
+    expected = scipy.stats.bootstrap((values,), np.mean, method="percentile", rng=2)
+    assert np.isclose(found.statistic, values.mean())
+    assert np.allclose(found.confidence_interval, expected.confidence_interval, atol=0.03)
+    assert np.isclose(found.standard_error, values.std(ddof=1) / 20, rtol=0.1)
+    # ten equal numbers a unit are worth one
+    units = np.repeat(np.arange(40), 10)
+    clustered = bootstrap(values[units], units=units, rng=1)
+    alone = bootstrap(values[:40], rng=1)
+    assert np.isclose(clustered.standard_error, alone.standard_error, rtol=0.1)
+    assert bootstrap([3.0] * 5, np.median, rng=1).confidence_interval == (3.0, 3.0)
+    with pytest.raises(UsageError, match="units has the shape"):
+        bootstrap([1.0, 2.0], units=[1])
+    with pytest.raises(UsageError, match="n_resamples is 9"):
+        bootstrap([1.0, 2.0], n_resamples=9)
+
+
+def test_confidence_interval_of_a_permutation_test() -> None:
+    rng = np.random.default_rng(22)
+    covered = 0
+    for run in range(60):
+        x, y = rng.normal(1, 1, 60), rng.normal(0, 2, 80)
+        low, high = permutation_test(x, y, n_resamples=99, rng=run).confidence_interval(
+            n_resamples=299, rng=run
+        )
+        covered += low <= 1 <= high
+    assert 51 <= covered <= 60
+    ks = permutation_test(x, y, "ks", n_resamples=99, rng=1)
+    low, high = ks.confidence_interval(rng=1)
+    assert 0 <= low <= ks.statistic <= high <= 1

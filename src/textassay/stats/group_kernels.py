@@ -174,15 +174,16 @@ def by_rank(counts: Any, small: Any, ranked: Any) -> int:
 def exponent_of(ranked: Any, types: int, logs: Any) -> float:
     """Zipf's exponent of counts by rank, by maximum likelihood; `logs` are those of the ranks.
 
-    Newton's method: the mean logarithm that is expected falls with s, at the rate of its variance.
+    Newton's method, kept inside a bracket: the mean logarithm that is expected falls with s, at
+    the rate of its variance.
     """
     total, weighted = 0.0, 0.0
     for r in range(types):
         total += ranked[r]
         weighted += ranked[r] * logs[r]
     target = weighted / total
-    s = 1.0
-    for _ in range(60):
+    s, low, high = 1.0, -50.0, 50.0
+    for _ in range(100):
         zero, one, two = 0.0, 0.0, 0.0
         for r in range(types):
             weight = np.exp(-s * logs[r])
@@ -190,13 +191,17 @@ def exponent_of(ranked: Any, types: int, logs: Any) -> float:
             one += weight * logs[r]
             two += weight * logs[r] * logs[r]
         mean = one / zero
+        if mean > target:
+            low = s
+        else:
+            high = s
         spread = two / zero - mean * mean
-        if spread <= 0.0:
-            break
-        step = (mean - target) / spread
-        step = min(5.0, max(-5.0, step))
-        s = min(50.0, max(-50.0, s + step))
-        if abs(step) < 1e-10:
+        better = s + (mean - target) / spread if spread > 0.0 else high + 1.0
+        if not low < better < high:
+            better = (low + high) / 2  # Newton's step would leave what is known
+        done = abs(better - s) < 1e-10
+        s = better
+        if done:
             break
     return s
 
@@ -319,8 +324,9 @@ def ordered_distances(counts: Any, others: Any, out: Any) -> None:
 def heaps_values(documents: Any, types: Any, logs: Any, out: Any) -> None:
     """Heaps' law for each row of documents and types by length; `out` float64[R, 2]: alpha, beta.
 
-    Newton's method: the mean logarithm of lengths under the weights l ** beta grows with beta, at
-    the rate of its variance. NaN where fewer than two lengths are there.
+    Newton's method, kept inside a bracket: the mean logarithm of lengths under the weights
+    l ** beta grows with beta, at the rate of its variance. NaN where there are fewer than two
+    lengths.
     """
     for r in range(documents.shape[0]):
         total, target, lengths = 0.0, 0.0, 0
@@ -333,9 +339,9 @@ def heaps_values(documents: Any, types: Any, logs: Any, out: Any) -> None:
         if lengths < 2:
             continue
         target /= total
-        beta = 0.8
+        beta, low, high = 0.8, -50.0, 50.0
         zero = 0.0
-        for _ in range(60):
+        for _ in range(100):
             zero, one, two = 0.0, 0.0, 0.0
             for k in range(logs.size):
                 if documents[r, k] > 0:
@@ -344,12 +350,16 @@ def heaps_values(documents: Any, types: Any, logs: Any, out: Any) -> None:
                     one += weight * logs[k]
                     two += weight * logs[k] * logs[k]
             mean = one / zero
+            if mean < target:
+                low = beta
+            else:
+                high = beta
             spread = two / zero - mean * mean
-            if spread <= 0.0:
+            better = beta + (target - mean) / spread if spread > 0.0 else high + 1.0
+            if not low < better < high:
+                better = (low + high) / 2
+            if abs(better - beta) < 1e-11:
                 break
-            step = min(5.0, max(-5.0, (target - mean) / spread))
-            if abs(step) < 1e-11:
-                break
-            beta = min(50.0, max(-50.0, beta + step))
+            beta = better
         out[r, 0] = total / zero
         out[r, 1] = beta
