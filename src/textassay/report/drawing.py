@@ -85,9 +85,10 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
     _draw_curves(axes, panel, systems, ink)
     if panel.is_share:
         axes.set_ylim(-0.02, 1.02)
-    if panel.log_y:
+    points = [p for c in panel.curves for p in zip(c.x, c.y, strict=True) if p[1] is not None]
+    if panel.log_y and any(y > 0 for _, y in points if y is not None):
         axes.set_yscale("log")
-    if panel.log_x:
+    if panel.log_x and any(x > 0 for x, _ in points):
         axes.set_xscale("log")
     if panel.style == "ticks":
         ticks = panel.curves[0].x

@@ -108,8 +108,9 @@ def distances_table(measured: Sequence[Measurement]) -> TableData | None:
         shown = " to ".join(dict.fromkeys([*margins[:1], *margins[-1:]]))
         texts = []
         for r in row:
-            signed = "" if r is None or r.unit.startswith("share of") else "+"
-            texts.append("" if r is None else f"{r.distance:{signed}.3f} {mark_of(r)}".rstrip())
+            # a distance of distributions has no sign
+            signed = r is not None and r.direction == "human"
+            texts.append(f"{number(r.distance, signed=signed)} {mark_of(r)}".rstrip() if r else "")
         data.rows.append([MEANING[measure], shown, *texts])
         verdicts = (_CLASSES.get(r.verdict or "", "") if r else "" for r in row)
         classes.append(["", "", *verdicts])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from textassay.report.definitions import definitions
 from textassay.report.drawing import as_svg, draw
 from textassay.report.make_figures import make_figures
 from textassay.report.natural import distances_table, triangle_table, values_table
@@ -17,7 +18,6 @@ from textassay.report.tables import TableData, interval, number
 from textassay.report.words import (
     COPYING,
     answers,
-    definitions,
     scores_of,
     times,
     units_column,
@@ -80,7 +80,7 @@ def render_page(records: Sequence[Record]) -> str:
     measured = [r for r in records if isinstance(r, Measurement)]
     examples = [r for r in records if isinstance(r, Example) and r.measure.startswith("novelty.")]
     reference = header.settings.get("train_role") == "reference"
-    systems = [s for s in dict.fromkeys(r.system for r in measured) if s != "human"]
+    systems = dict.fromkeys(e["system"] for e in header.inputs if e.get("role") == "system")
     return environment.from_string((folder / "page.html").read_text(encoding="utf-8")).render(
         style=Markup(style),
         style_hash=f"sha256-{digest}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 
@@ -22,15 +23,21 @@ class TableData:
         return self.classes[row][column] if self.classes else ""
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A number, or nothing.
+def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+    """A number with so many digits behind the point, or two that count if it is small; or nothing.
 
     Examples
     --------
-    >>> number(1234.5678), number(None)
-    ('1,234.568', '')
+    >>> number(1234.5678), number(0.00012345), number(None), number(0.5, signed=True)
+    ('1,234.568', '0.00012', '', '+0.500')
     """
-    return "" if value is None else f"{value:,.{digits}f}"
+    if value is None:
+        return ""
+    sign = "+" if signed else ""
+    if digits and 0 < abs(value) < 10.0 ** (1 - digits):
+        # as many digits as show two that count, and never an exponent
+        digits = min(12, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:{sign},.{digits}f}"
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:

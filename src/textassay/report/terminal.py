@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textassay.report.natural import distances_table, triangle_table, values_table
 from textassay.report.printable import printable
+from textassay.report.tables import interval, number
 from textassay.report.words import COPYING, times, units_column, verdict_of
 from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
 
@@ -49,8 +50,9 @@ def print_results(records: Sequence[Record], console: Console) -> None:
             for row in data.rows:
                 _add_row(shown, row)
             console.print(shown)
-    if any(r.measure.startswith("novelty.") for r in measured):
-        _print_novelty(records, measured, console)
+    novelty = [r for r in measured if r.measure.startswith("novelty.")]
+    if novelty:
+        _print_novelty(records, novelty, console)
     for warning in (r for r in records if isinstance(r, Warn)):
         where = f"{printable(warning.system)}: " if warning.system else ""
         console.print(
@@ -93,14 +95,6 @@ def _print_title(title: str, console: Console) -> None:
     console.print(f"\n{title}", style="bold", markup=False, highlight=False)
 
 
-def _number(value: float | None, digits: int = 4) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
-
-
 def _print_novelty(
     records: Sequence[Record], measured: Sequence[Measurement], console: Console
 ) -> None:
@@ -128,7 +122,7 @@ def _print_novelty(
         _print_title("Novel n-grams (share)", console)
         table = _table([f"n={n:g}" for n in ngrams])
         for system, curve in curves.items():
-            _add_row(table, [printable(system), *(_number(y) for y in curve.y)])
+            _add_row(table, [printable(system), *(number(y, 4) for y in curve.y)])
         console.print(table)
     if has_training:
         _print_copying(records, by_system, console)
@@ -161,20 +155,20 @@ def _print_scores(
             f"{whole.n_documents:,}",
             *(f"{whole.n_units:,}" for _ in units),
             f"{whole.n_tokens:,}",
-            _number(whole.value, 3),
-            _interval(whole.value_low, whole.value_high),
+            number(whole.value),
+            interval(whole.value_low, whole.value_high),
         ]
         r = found.get((measure, source, cut), whole)
         if cut:
             others = (other.get((measure, source, cut)) for other in by_system.values())
             human = next((other.human for other in others if other is not None), None)
-            cells.append(_number(r.value if r is not whole else human, 3))
+            cells.append(number(r.value if r is not whole else human))
         if compared:
             cells += [
                 "" if r.distance is None else f"{r.distance:+.3f}",
-                _interval(r.distance_low, r.distance_high),
-                _number(r.reference, 3),
-                _number(r.detectable, 3),
+                interval(r.distance_low, r.distance_high),
+                number(r.reference),
+                number(r.detectable),
                 verdict_of(r),
             ]
         _add_row(table, cells)
@@ -200,7 +194,7 @@ def _print_copying(
         for system, found in by_system.items():
             measured = [found.get((f"{m}{mark}", "training", "")) for m, _, _ in columns]
             numbers = [
-                "" if record is None else _number(record.value, digits)
+                "" if record is None else number(record.value, digits)
                 for record, (_, _, digits) in zip(measured, columns, strict=True)
             ]
             _add_row(table, [printable(system), *numbers])

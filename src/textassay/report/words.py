@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from textassay.report.natural import naturalness
-from textassay.results import Header, Measurement, Record, parse_signature
+from textassay.results import Measurement, Record, parse_signature
 
 # Measures of copying: name, heading, digits.
 COPYING = (
@@ -87,74 +87,3 @@ def _novelty(measured: Sequence[Measurement]) -> str:
         else:
             words.append(f"for {listed} this much text cannot tell (undecided)")
     return f"Novelty: {'; '.join(words)}."
-
-
-def definitions(header: Header, measured: Sequence[Measurement]) -> list[tuple[str, str]]:
-    """How numbers were made: terms and what they mean here."""
-    unit = measured[0].resampling_unit if measured else "document"
-    resamples = header.settings.get("resamples")
-    found = [
-        (
-            "Tokens",
-            f"by the tokenizer {header.tokenizer}; a document is a "
-            f"{header.settings.get('documents')} of plain text (or a record), in training text a "
-            f"{header.settings.get('train_documents')}.",
-        ),
-        (
-            "Novel n-gram",
-            "one that occurs neither in the training text nor earlier in its document (prompt "
-            "included); only n-grams wholly inside the judged text count (McCoy et al. 2021).",
-        ),
-        (
-            "Score",
-            "pointwise duplication score: the size of the smallest novel n-gram that ends at a "
-            "token, at most one more than the tokens of the text so far, truncated at 5, averaged "
-            "over tokens.",
-        ),
-        (
-            "95 %",
-            f"interval by bootstrap over {unit}s, {resamples} resamples; where fewer than 20 of "
-            "them show an event at all (few events), by exact limits of their number.",
-        ),
-        (
-            "Minus human",
-            "the system's value minus the human text's; where lengths are unlike, of documents cut "
-            "to one length (len in the signature).",
-        ),
-        (
-            "Margin",
-            "the 95th percentile of distances between disjoint random halves of the human text, of "
-            "the system's size if it is smaller: differences up to it are seen between people.",
-        ),
-        (
-            "Verdict",
-            "within human variation if the whole interval lies inside the margin, differs if it "
-            "lies wholly outside, else undecided.",
-        ),
-        ("Detectable", "the smallest true difference that is found to differ 4 times in 5."),
-        (
-            "p",
-            "of the hypothesis of no difference at all, where the verdict asks for more than the "
-            f"margin: permutation of {unit}s (studentized; sign flips where prompts pair the "
-            "sides); exact binomial where events are few; floor is the mean absolute difference it "
-            "gives; one star up to .05, two up to .005; adjusted by Holm over systems for the "
-            "score, by step-down max-T over n for the curve, for false discoveries otherwise.",
-        ),
-        (
-            "Copied passage",
-            "tokens in a row that the training text holds, that cannot be made longer, of at least "
-            "50 characters or 100 tokens; supercopied: 100 tokens or more.",
-        ),
-        (
-            "Mean suffix, creativity",
-            "mean length of the longest suffix in the training text (Merrill et al. 2024); share "
-            "of tokens outside copies of L tokens or more, averaged over L = 5 to 12 (Lu et al. "
-            "2024).",
-        ),
-        (
-            "Versions",
-            ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
-            + f"; textassay {header.package_version}; seed {header.seed}.",
-        ),
-    ]
-    return found

@@ -282,9 +282,10 @@ def compare_counts(
 
 def margin_of(pairs: Array) -> Array:
     """95th percentile of absolute distances, float64[V + D]; NaN where there are none."""
-    if np.isnan(pairs).all():
-        return np.full(pairs.shape[1], np.nan)
-    return np.nanquantile(np.abs(pairs), 0.95, axis=0)
+    out = np.full(pairs.shape[1], np.nan)
+    known = ~np.isnan(pairs).all(axis=0)
+    out[known] = np.nanquantile(np.abs(pairs[:, known]), 0.95, axis=0)
+    return out
 
 
 def _permutations(

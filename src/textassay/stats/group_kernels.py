@@ -230,7 +230,7 @@ def type_values(counts: Any, logs: Any, out: Any) -> None:
             else:
                 entropy += c * np.log2(c)
         out[r, 2] = hapax / types
-        out[r, 3] = np.log2(total) - entropy / total
+        out[r, 3] = max(0.0, np.log2(total) - entropy / total)
         kept = min(types, logs.size)
         if kept < 2:
             continue
@@ -259,7 +259,7 @@ def entropies(counts: Any, out: Any) -> None:
                 total += c
                 if c > 1:
                     entropy += c * np.log2(c)
-        out[r, 0] = np.log2(total) - entropy / total if total > 0 else np.nan
+        out[r, 0] = max(0.0, np.log2(total) - entropy / total) if total > 0 else np.nan
 
 
 @kernel
@@ -283,7 +283,7 @@ def type_distances(counts: Any, others: Any, places: Any, out: Any) -> None:
         variation = 0.0
         for w in range(counts.shape[1]):
             variation += abs(counts[r, w] / mine - others[r, w] / theirs)
-        out[r, 0] = variation / 2
+        out[r, 0] = min(1.0, variation / 2)  # sums of shares may exceed 1 by a last digit
         types = by_rank(counts[r], small, ranked)
         other_types = by_rank(others[r], small, other_ranked)
         difference, largest, at = 0.0, 0.0, 0
@@ -297,7 +297,7 @@ def type_distances(counts: Any, others: Any, places: Any, out: Any) -> None:
                 out[r, 2 + at] = difference
                 at += 1
         out[r, 2 + at :] = 0.0
-        out[r, 1] = largest
+        out[r, 1] = min(1.0, largest)
 
 
 @kernel

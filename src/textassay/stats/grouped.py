@@ -35,12 +35,15 @@ class Grouped:
         How many categories there are.
     weights : int32[N]
         A second number of each item, which is added up beside; or empty.
+    content : int
+        A checksum of what was counted, which names its random streams.
     """
 
     categories: NDArray[np.int32]
     offsets: NDArray[np.int64]
     size: int
     weights: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    content: int = 0
 
     @property
     def units(self) -> int:

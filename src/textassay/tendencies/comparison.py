@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -27,11 +26,6 @@ from textassay.tendencies.measures import CountMeasure
 CENSORED = "censored-lengths"
 PERMUTATIONS = 999
 FEWEST_UNITS = 4
-
-
-def content_of(grouped: Grouped) -> int:
-    """A checksum of a sample's items, which names its random streams."""
-    return zlib.crc32(np.ascontiguousarray(grouped.categories).tobytes(), grouped.units)
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class Tests:
 
     def errors(self, kind: str, sample: Grouped, statistics: Statistics) -> Array:
         """Standard errors of a sample's own values."""
-        key = (kind, content_of(sample))
+        key = (kind, sample.content)
         if key not in self._errors:
             rng = self.setting.rng("errors", *key)
             self._errors[key] = value_errors(sample, statistics, rng, self.workers)
@@ -75,7 +69,7 @@ class Tests:
 
     def margin(self, kind: str, human: Grouped, statistics: Statistics, items: int) -> Array:
         """Distances up to it are seen between human samples of so many items."""
-        key = (kind, content_of(human), items)
+        key = (kind, human.content, items)
         if key not in self._margins:
             rng = self.setting.rng("margin", *key)
             pairs = human_pairs(human, statistics, items, rng, self.workers)
@@ -92,7 +86,7 @@ class Tests:
         n_resamples: int = PERMUTATIONS,
     ) -> CountComparison:
         """Compare two texts by one kind of counts."""
-        names = (kind, content_of(system), content_of(human))
+        names = (kind, system.content, human.content)
         rng: Callable[..., np.random.Generator] = lambda *purpose: self.setting.rng(  # noqa: E731
             *names, *purpose
         )
@@ -122,7 +116,7 @@ class Tests:
         if measure.is_distance:
             return []
         size = EVERYTHING if self.full_size or items is None else items
-        rng = self.setting.rng("alone", kind, content_of(sample), size)
+        rng = self.setting.rng("alone", kind, sample.content, size)
         rows = value_at(sample, statistics, size, rng, self.workers)
         errors = self.errors(kind, sample, statistics)
         value = float(rows[:, measure.column].mean())
@@ -218,4 +212,5 @@ def clipped(
     """An interval around a value, cut to what is possible; None where there is none."""
     if np.isnan(value) or np.isnan(reach):
         return None, None
-    return finite(max(bounds[0], value - reach)), finite(min(bounds[1], value + reach))
+    low, high = (min(max(end, bounds[0]), bounds[1]) for end in (value - reach, value + reach))
+    return finite(low), finite(high)

@@ -31,6 +31,7 @@ from textassay.tendencies.type_token import TypeTokenComparison, fit
 _POINTS = 80  # of a curve over ranks or values
 _SMALLEST = 500  # tokens of the smallest corpus on curves over size
 _FEWEST = 10  # documents of it
+_FEWEST_OF_A_LENGTH = 3  # documents that make a point of the type-token curve
 _MOST_SIZES = 7
 _DRAWS = 40
 _BY_SIZE = "by_size"
@@ -88,8 +89,8 @@ def _spread(size: int) -> NDArray[np.int64]:
 
 
 def _type_token(family: Family, which: int, sample: Sample) -> Record:
-    centres, mean, low, high = family.type_token.curve(which)
-    there = ~np.isnan(mean)
+    centres, mean, low, high, documents = family.type_token.curve(which)
+    there = documents >= _FEWEST_OF_A_LENGTH
     measure = "tendencies.type_token"
     return Series(
         measure=measure,
@@ -210,7 +211,7 @@ def _types_by_size(family: Family, sample: Sample) -> Iterator[Record]:
             grouped,
             family.types,
             size,
-            family.setting.rng("by size", size, sample.tokens.size),
+            family.setting.rng("by size", size, sample.content),
             family.workers,
         )
         for size in sizes
@@ -249,7 +250,7 @@ def _ratios_by_size(family: Family, sample: Sample) -> Iterator[Record]:
 
 def _heaps_by_size(family: Family, sample: Sample) -> Iterator[Record]:
     sizes = sizes_up_to(len(sample.keys), _FEWEST)
-    rng = family.setting.rng("heaps by size", sample.tokens.size, sample.documents)
+    rng = family.setting.rng("heaps by size", sample.content)
     units = sample.document_units
     rows: list[Array] = []
     for size in sizes:
@@ -291,7 +292,7 @@ def _distances_by_size(
         sizes = sizes_up_to(most, least)
         rows = []
         for size in sizes:
-            rng = family.setting.rng("distances by size", x_label, size, mine.items, human.items)
+            rng = family.setting.rng("by size", measures[0].measure, size, mine.content)
             if is_human:
                 pairs = human_pairs(human, statistics, size, rng, family.workers, _DRAWS)
                 rows.append(pairs[:, v:])

@@ -196,7 +196,7 @@ def heaps_records(family: Family) -> Iterator[Record]:
 def _heaps_record(family: Family, k: int, side: Side) -> Measurement:
     measure, unit = HEAPS[k]
     bounds = (float("-inf"), float("inf"))
-    return family.tests.blank(CountMeasure(measure, unit, k, k == 2, bounds), side, None)
+    return family.tests.blank(CountMeasure(measure, unit, k, False, bounds), side, None)
 
 
 def _add_heaps(
@@ -241,7 +241,7 @@ def _distances(family: Family, one: Sample, other: Sample) -> Iterator[Record]:
     if not mine.items or not theirs.items:
         return
     tests, setting, statistics = family.tests, family.setting, family.types
-    names = ("triangle", one.name, other.name)
+    names = ("triangle", one.content, other.content)
     items = common_size(mine, theirs)
     size = EVERYTHING if tests.full_size else items
     rng = setting.rng(*names)

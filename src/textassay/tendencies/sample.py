@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,8 @@ class Sample:
     sums : int64[D, 5]
         Types, stopwords, symbols, words, characters of words, of each document.
     vocabulary_size : int
+    content : int
+        A checksum of the texts, which names their random streams.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Sample:
     order: NDArray[np.int64]
     sums: NDArray[np.int64]
     vocabulary_size: int
+    content: int
 
     @classmethod
     def of(cls, name: str, corpora: Sequence[Corpus], unit: str, kinds: TokenKinds) -> Sample:
@@ -85,7 +89,11 @@ class Sample:
         )
         sizes = np.bincount(units, minlength=len(keys))
         unit_documents = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return cls(name, tokens, offsets, unit_documents, keys, order, sums, size)
+        content = 0
+        for corpus in corpora:
+            for text in corpus.texts:
+                content = zlib.crc32(text.encode("utf-8", "surrogatepass") + b"\n", content)
+        return cls(name, tokens, offsets, unit_documents, keys, order, sums, size, content)
 
     @property
     def documents(self) -> int:
@@ -117,7 +125,12 @@ class Sample:
     @cached_property
     def by_type(self) -> Grouped:
         """All tokens by type."""
-        return Grouped(self.tokens, self.offsets[self.unit_documents], self.vocabulary_size)
+        return Grouped(
+            self.tokens,
+            self.offsets[self.unit_documents],
+            self.vocabulary_size,
+            content=self.content,
+        )
 
     def windows(self, window: int) -> NDArray[np.float64]:
         """Sum of type-token ratios over all windows of each document, and their number."""
@@ -156,6 +169,7 @@ def grouped_ngrams(samples: Sequence[Sample], order: int) -> list[Grouped]:
                 counted.ids[begins[0] : begins[-1]].astype(np.int32),
                 (begins - begins[0]).astype(np.int64),
                 max(1, counted.distinct),
+                content=sample.content,
             )
         )
         first = last
@@ -178,6 +192,7 @@ def grouped_values(
                 np.searchsorted(distinct, numbers[keep]).astype(np.int32),
                 before[sample.unit_documents].astype(np.int64),
                 max(1, distinct.size),
+                content=sample.content,
             )
         )
     return found, distinct

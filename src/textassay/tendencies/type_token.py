@@ -194,7 +194,7 @@ class TypeToken:
         """Documents and types by length of resampled units, int32[R, K] each."""
         if which not in self._boots:
             grouped = self.curves.grouped[which]
-            key = key_of(self.setting.rng("heaps", *_content(grouped)))
+            key = key_of(self.setting.rng("heaps", grouped.content))
             self._boots[which] = bootstraps(grouped, key, self.resamples, self.workers)
         return self._boots[which]
 
@@ -206,15 +206,15 @@ class TypeToken:
         low, high = interval(_fits(self.curves, *self.bootstrap(which)), units)
         return value, low, high
 
-    def curve(self, which: int) -> tuple[Array, Array, Array, Array]:
-        """Mean length and types of each bin with 95 % intervals (the paper's Figure 1)."""
+    def curve(self, which: int) -> tuple[Array, Array, Array, Array, Array]:
+        """Mean length and types of each bin with 95 % intervals, and its documents (Figure 1)."""
         curves = self.curves
         documents, types = curves.sums(which)
         mean = _divided(curves.by_bin(types), curves.by_bin(documents))
         boot = self.bootstrap(which)
         resampled = _divided(curves.by_bin(boot[1]), curves.by_bin(boot[0]))
         low, high = interval(resampled, curves.grouped[which].units)
-        return curves.centres(which), mean, low, high
+        return curves.centres(which), mean, low, high, curves.by_bin(documents)
 
     def compare(self, system: int, human: int) -> TypeTokenComparison:
         """A system with human text, by their places among the samples."""
@@ -275,7 +275,7 @@ class TypeToken:
 
     def _permuted(self, system: int, human: int) -> tuple[Array, Array]:
         mine, theirs = (self.curves.grouped[side] for side in (system, human))
-        names = ("heaps permutation", *_content(mine), *_content(theirs))
+        names = ("heaps permutation", mine.content, theirs.content)
         rows = self._pairs(pooled(mine, theirs), (mine.units, theirs.units), *names)
         return rows[:, :3], rows[:, 3:]
 
@@ -284,19 +284,12 @@ class TypeToken:
         size = min(self.curves.grouped[system].units, theirs.units // 2)
         if size < 1:
             return np.full(3, np.nan)
-        names = ("heaps margin", size, *_content(theirs))
+        names = ("heaps margin", size, theirs.content)
         rows = np.abs(self._pairs(theirs, (size, size), *names)[:, :3])
         out = np.full(3, np.nan)
         defined = ~np.isnan(rows).all(axis=0)
         out[defined] = np.nanquantile(rows[:, defined], 0.95, axis=0)
         return out
-
-
-def _content(grouped: Grouped) -> tuple[int, int]:
-    """What names a sample's random streams: its documents, not its name."""
-    import zlib
-
-    return grouped.units, zlib.crc32(np.ascontiguousarray(grouped.categories).tobytes())
 
 
 def _band(curve: Array, null: Array) -> tuple[Array, Array]:
