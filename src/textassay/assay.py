@@ -178,7 +178,7 @@ class _Work:
             unit=self.unit,
             # enough for p-values that adjusted for all systems can still be small
             n_resamples=max(settings.resamples, 200 * len(settings.systems) - 1),
-            margin=settings.margin,
+            margins=settings.margins(),
             protocol=settings.protocol,
             seed=self.seed(number),
         )

@@ -56,9 +56,10 @@ def _settings(
         chosen.update(asdict(novelty), ngrams=_parse_ngrams(novelty.ngrams))
     families = {"tendencies": tendencies, "novelty": novelty}
     chosen["families"] = tuple(name for name, given in families.items() if given is not None)
-    for name in ("human", "train"):
+    for name in ("human", "train", "margin"):
         if chosen[name] == []:
-            raise UsageError(f"--{name}: a file is missing behind it")
+            what = "a number" if name == "margin" else "a file"
+            raise UsageError(f"--{name}: {what} is missing behind it")
         chosen[name] = tuple(chosen[name] or ())
     return AssaySettings(systems=tuple(systems), **chosen)
 

@@ -81,8 +81,8 @@ class Options:
     "Resampling unit: document, prompt, or source; default: what documents share."
     protocol: str = "equal"
     "equal (sizes), or published (full size, as in older tables)."
-    margin: float | None = None
-    "Distances up to this count as none, instead of the human text's own."
+    margin: Annotated[list[str] | None, _Files] = None
+    "MEASURE=NUMBER: distances up to it count as none, instead of the human text's own."
     resamples: int = 1999
     "Bootstrap resamples and permutations."
     seed: int = 0

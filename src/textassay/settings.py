@@ -69,7 +69,7 @@ class AssaySettings:
     train_role: str = "full"
     unit: str | None = None
     protocol: str = "equal"
-    margin: float | None = None
+    margin: Sequence[str] = ()
     ngrams: tuple[int, ...] = tuple(range(1, 11))
     resamples: int = 1999
     seed: int = 0
@@ -132,14 +132,43 @@ class AssaySettings:
             if number is not None and (number < least or (most is not None and number > most)):
                 limit = f"at least {least}" + (f", at most {most:,}," if most is not None else "")
                 raise UsageError(f"{option} {number}: {limit} is needed")
-        if self.margin is not None and not 0 < self.margin < float("inf"):
-            raise UsageError(f"--margin {self.margin}: a number above 0 is needed")
+        self.margins()
         if self.protocol not in PROTOCOLS:
             raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
         if self.unit not in (None, *UNITS):
             raise UsageError(f"--unit {self.unit}: choose one of {', '.join(UNITS)}")
         if "stream" in (self.documents,) and (self.prompts or self.human_prompts):
             raise UsageError("--documents stream joins all text, so --prompts cannot be given")
+
+    def margins(self) -> dict[str, float]:
+        """Margins by measure; under an empty name that of all measures.
+
+        Raises
+        ------
+        UsageError
+            If one is no number above 0, or one number stands for measures of unlike units.
+        """
+        found: dict[str, float] = {}
+        for text in self.margin:
+            measure, equals, number = text.rpartition("=")
+            try:
+                value = float(number)
+            except ValueError:
+                value = 0.0
+            if not 0 < value < float("inf"):
+                raise UsageError(f"--margin {text}: MEASURE=NUMBER with a number above 0 is needed")
+            if not equals and self.families != ("novelty",):
+                raise UsageError(
+                    f"--margin {text}: measures have unlike units; write --margin MEASURE={text}, "
+                    "for example --margin tendencies.unigram.tvd=0.1"
+                )
+            if equals and measure.partition(".")[0] not in self.families:
+                raise UsageError(
+                    f"--margin {text}: the measure's name begins with one of "
+                    f"{', '.join(self.families)}"
+                )
+            found[measure] = value
+        return found
 
     @property
     def newline(self) -> str | None:

@@ -286,7 +286,10 @@ def test_hostile_text_is_inert_in_the_terminal(command: Run, texts: Path) -> Non
         ),
         (["novelty", "m={texts}/model.txt", "--unit", "source"], "needs documents with a field"),
         (["novelty", "m={texts}/model.txt", "--unit", "prompt"], "needs documents with prompts"),
-        (["novelty", "m={texts}/model.txt", "--margin", "0"], "--margin 0.0: a number above 0"),
+        (
+            ["novelty", "m={texts}/model.txt", "--margin", "0"],
+            "--margin 0: MEASURE=NUMBER with a number above 0",
+        ),
         (["novelty", "m={texts}/model.txt", "--protocol", "old"], "--protocol old: choose"),
         (["novelty", "m={texts}/model.txt", "m={texts}/human.txt"], "two inputs are named 'm'"),
         (["novelty", "human={texts}/model.txt"], "cannot be named 'human'"),

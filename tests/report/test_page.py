@@ -15,7 +15,7 @@ from textassay.cli import main
 from textassay.report.drawing import as_svg, draw
 from textassay.report.figures import write_figures
 from textassay.report.make_figures import make_figures
-from textassay.report.page import render_page, write_page
+from textassay.report.page import write_page
 from textassay.report.words import answers
 from textassay.results import Example, Measurement, Record, Series, Warn, read_results
 
@@ -69,6 +69,23 @@ def hostile(records: list[Record]) -> list[Record]:
     return [r for r in found if not isinstance(r, Example) or any(r is k for k in kept)]
 
 
+FIGURES = [
+    "tendencies",
+    "rank-frequency",
+    "type-token",
+    "distributions",
+    "permutations",
+    "by-size",
+    "novelty-by-n",
+    "novelty-by-training-size",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile_page(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(hostile(records), tmp_path_factory.mktemp("hostile"))
+
+
 class Checker(HTMLParser):
     """Collects tags, and complains of what a page without scripts cannot hold."""
 
@@ -112,7 +129,8 @@ def test_the_demonstration(assay: Path, records: list[Record]) -> None:
     copied = [r for r in records if isinstance(r, Example) and r.system != "human"]
     assert max(r.n_tokens for r in copied) >= 25
     assert all(r.source_text and r.source_text.split() == r.text.split() for r in copied)
-    (sentence,) = answers(records)
+    sentence = answers(records)["novelty"]
+    assert answers(records)["tendencies"].startswith("Naturalness: 3-gram ancestral differs from")
     assert "repeat more than people do (differs)" in sentence
     assert {p.name for p in assay.iterdir()} == {
         "documents.jsonl.zst",
@@ -141,7 +159,7 @@ def test_the_page_says_what_the_records_say(assay: Path, records: list[Record]) 
     checker = check(page)
     assert page.startswith("<!DOCTYPE html>")
     assert all(len(image["alt"] or "") > 40 for image in checker.images)
-    assert len(checker.images) == 4
+    assert len(checker.images) == 2 * len(FIGURES)
     text = re.sub(r"<[^>]+>", "", page)
     for record in records:
         if isinstance(record, Measurement) and record.measure == "novelty.pointwise":
@@ -162,9 +180,9 @@ def test_the_page_is_made_from_records_alone(assay: Path, tmp_path: Path) -> Non
 
 def test_figures_hold_their_data(records: list[Record], tmp_path: Path) -> None:
     figures = make_figures(records)
-    assert [f.name for f in figures] == ["novelty-by-n", "novelty-by-training-size"]
+    assert [f.name for f in figures] == FIGURES
     write_figures(figures, tmp_path)
-    assert len(list(tmp_path.iterdir())) == 6
+    assert len(list(tmp_path.iterdir())) == 3 * len(FIGURES)
     with (tmp_path / "novelty-by-n.csv").open(newline="") as file:
         _, *rows = csv.reader(file)
     curves = [r for r in records if isinstance(r, Series) and r.measure == "novelty.by_n.both"]
@@ -174,12 +192,13 @@ def test_figures_hold_their_data(records: list[Record], tmp_path: Path) -> None:
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
     assert [row[:3] for row in rows] == expected
-    assert as_svg(draw(figures[0])) == as_svg(draw(figures[0]))
+    for figure in figures[:2]:
+        assert as_svg(draw(figure)) == as_svg(draw(figure))
     assert (tmp_path / "novelty-by-n.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_hostile_text_is_inert(records: list[Record]) -> None:
-    page = render_page(hostile(records))
+def test_hostile_text_is_inert(hostile_page: Path) -> None:
+    page = hostile_page.read_text()
     check(page)
     assert "<script" not in page
     assert "&lt;script&gt;" in page
@@ -187,14 +206,14 @@ def test_hostile_text_is_inert(records: list[Record]) -> None:
     assert "\u202e" not in page
     assert "\\u202e" in page
     assert "\x1b" not in page
-    assert len(page) < 2_000_000
+    assert len(page) < 8_000_000
 
 
 def test_without_human_text_there_is_no_verdict(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("one two three\n" * 5)
     out = tmp_path / "out"
     assert main(["run", f"m={tmp_path / 'm.txt'}", "--out", str(out), "--quiet"]) == 0
-    (sentence,) = answers(read_results(out))
+    sentence = answers(read_results(out))["novelty"]
     assert sentence.startswith("Without human text there is no verdict")
     page = (out / "report.html").read_text()
     check(page)
@@ -213,7 +232,7 @@ def test_words_of_every_verdict() -> None:
             signature="novelty.pointwise|source:both",
         )
 
-    (sentence,) = answers(
+    found = answers(
         [
             record("a", "differs", 0.5),
             record("b", "differs", -0.5),
@@ -221,7 +240,7 @@ def test_words_of_every_verdict() -> None:
             record("d", "undecided", 0.1),
         ]
     )
-    assert sentence == (
+    assert found["novelty"] == (
         "Novelty: a repeats more than people do (differs); "
         "b repeats less than people do (differs); "
         "c is within human variation; for d this much text cannot tell (undecided)."
@@ -248,15 +267,12 @@ def browser() -> Iterator[object]:
 def test_in_a_browser(
     browser: object,
     assay: Path,
-    records: list[Record],
-    tmp_path: Path,
+    hostile_page: Path,
     kind: str,
     scheme: str,
     width: int,
 ) -> None:
-    path = assay / "report.html"
-    if kind == "hostile":
-        path = write_page(hostile(records), tmp_path)
+    path = hostile_page if kind == "hostile" else assay / "report.html"
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     trouble: list[str] = []
@@ -277,7 +293,7 @@ def test_in_a_browser(
         "[...document.images].filter(i => i.offsetWidth > 0 && i.naturalWidth > 0)"
         ".map(i => i.className)"
     )
-    assert shown == [scheme, scheme]
+    assert shown == [scheme] * len(FIGURES)
     page.emulate_media(media="print")
     assert len(page.pdf()) > 10_000
     context.close()

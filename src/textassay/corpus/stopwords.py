@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textassay.corpus.documents import Reading, iterate_documents
 from textassay.corpus.files import find_files
+from textassay.corpus.token_kinds import plain_word
 from textassay.errors import InputError, UsageError
 
 
@@ -19,7 +20,7 @@ class Stopwords:
     name : str
         For signatures: the language and the number of words, or a digest of the user's file.
     words : frozenset of str
-        Case folded.
+        Case folded, with straight apostrophes.
     """
 
     name: str
@@ -57,7 +58,7 @@ def stopwords_of(language: str) -> Stopwords:
             f"--language {language}: there is no list of stopwords for it, only for {known}; "
             "--stopwords FILE gives your own"
         )
-    words = frozenset(word.casefold() for word in stopwordsiso.stopwords(language))
+    words = frozenset(map(plain_word, stopwordsiso.stopwords(language)))
     return Stopwords(f"{language}-{len(words)}", words)
 
 
@@ -74,7 +75,7 @@ def read_stopwords(path: str) -> Stopwords:
         for document in iterate_documents(file, Reading()):
             word = document.text.partition("#")[0].strip()
             if word:
-                words.add(word.casefold())
+                words.add(plain_word(word))
     if not words:
         raise InputError("holds no stopword (one a line is wanted)", file=path)
     digest = hashlib.sha256("\n".join(sorted(words)).encode("utf-8", "replace")).hexdigest()

@@ -54,10 +54,21 @@ def token_kinds(vocabulary: Vocabulary, stopwords: frozenset[str]) -> TokenKinds
     )
     for number, token in enumerate(strings):
         kinds.characters[number] = len(token)
-        kinds.stopword[number] = token.casefold() in stopwords
+        kinds.stopword[number] = plain_word(token) in stopwords
         kinds.word[number] = any(map(str.isalpha, token))
         kinds.symbol[number] = bool(token) and is_symbol(token)
     return kinds
+
+
+def plain_word(token: str) -> str:
+    """A token as lists of stopwords hold it: case folded, with a straight apostrophe.
+
+    Examples
+    --------
+    >>> plain_word("Don’t")
+    "don't"
+    """
+    return token.casefold().replace("’", "'")
 
 
 def is_symbol(token: str) -> bool:

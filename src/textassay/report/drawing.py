@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8F6B00")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _BASELINES = ("human", "training text")
+_LONGEST_LABEL = 28  # characters
 _MARKED = 20  # points up to which each gets a mark
 
 
@@ -104,7 +105,9 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
 
 def _label(system: str) -> str:
     # a dollar sign begins no formula, and an underscore hides no name
-    label = printable(system).replace("$", r"\$")
+    label = printable(system)
+    label = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+    label = label.replace("$", r"\$")
     return f"\u200b{label}" if label.startswith("_") else label
 
 

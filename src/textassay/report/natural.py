@@ -57,12 +57,17 @@ def _against(record: Measurement) -> str:
     return parse_signature(record.signature).get("against", "human")
 
 
+def _is_edge(record: Measurement) -> bool:
+    """Whether it is an edge of the triangle, and no verdict's record."""
+    return "against" in parse_signature(record.signature)
+
+
 def compared(measured: Sequence[Measurement]) -> dict[tuple[str, str], Measurement]:
     """Tendencies of systems compared with human text, by system and measure."""
     return {
         (r.system, r.measure): r
         for r in measured
-        if r.measure in MEANING and r.distance is not None and _against(r) == "human"
+        if r.measure in MEANING and r.distance is not None and not _is_edge(r)
     }
 
 
@@ -71,7 +76,7 @@ def alone(measured: Sequence[Measurement]) -> dict[tuple[str, str], Measurement]
     return {
         (r.system, r.measure): r
         for r in measured
-        if r.measure in MEANING and r.value is not None and _against(r) == "human"
+        if r.measure in MEANING and r.value is not None and not _is_edge(r)
     }
 
 
@@ -123,7 +128,9 @@ def triangle_table(measured: Sequence[Measurement]) -> TableData | None:
     found: dict[str, dict[str, Measurement]] = {}
     for r in measured:
         if r.measure == PRIMARY and r.distance is not None:
-            found.setdefault(r.system, {})[_against(r)] = r
+            row = found.setdefault(r.system, {})
+            row[_against(r)] = r  # of one size for all, where sizes differ: it stands later
+    judged = compared(measured)
     others = list(dict.fromkeys(other for row in found.values() for other in row))
     if not others:
         return None
@@ -141,7 +148,7 @@ def triangle_table(measured: Sequence[Measurement]) -> TableData | None:
             there = row.get(other)
             cells.append(number(there.distance if there else None))
             cells.append(interval(there.distance_low, there.distance_high) if there else "")
-        own = row.get("human")
+        own = judged.get((system, PRIMARY))
         cells += [number(own.floor if own else None), number(own.reference if own else None)]
         data.rows.append(cells)
     return data

@@ -212,6 +212,7 @@ def compare_counts(
     workers: Workers,
     n_resamples: int = 999,
     human_errors: Array | None = None,
+    human_values: Array | None = None,
     margin: Array | None = None,
     full_size: bool = False,
 ) -> CountComparison:
@@ -229,6 +230,8 @@ def compare_counts(
         Permutations; at most 199 above ten million items.
     human_errors : float64[V], optional
         From :func:`value_errors`, if they are at hand.
+    human_values : float64[rows, V], optional
+        From :func:`value_at` at this size, if they are at hand.
     margin : float64[V + D], optional
         From :func:`human_pairs` at this size, if it is at hand.
     full_size : bool
@@ -244,7 +247,9 @@ def compare_counts(
     items = common_size(system, human)
     size = EVERYTHING if full_size else items
     mine = value_at(system, statistics, size, rng("value"), workers).mean(axis=0)
-    theirs = value_at(human, statistics, size, rng("human"), workers).mean(axis=0)
+    if human_values is None:
+        human_values = value_at(human, statistics, size, rng("human"), workers)
+    theirs = human_values.mean(axis=0)
     apart = distances_at(system, human, statistics, size, rng("distance"), workers)
     distance = np.concatenate([mine - theirs, apart[:, :d].mean(axis=0)])
     own = value_errors(system, statistics, rng("error"), workers)

@@ -46,7 +46,11 @@ def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
 
 
 def value_interval(
-    sums: RatioSums, resampled: Array, bounds: Array, typical: Array
+    sums: RatioSums,
+    resampled: Array,
+    bounds: Array,
+    typical: Array,
+    events: NDArray[np.bool_] | None = None,
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """95 % intervals of the measures, and which rest on few unusual units.
 
@@ -59,6 +63,8 @@ def value_interval(
         Smallest and largest possible values; infinite where there are none.
     typical : float64[K]
         How much a unit deviates if it does (see :func:`typical_deviations`).
+    events : bool[K], optional
+        Which measures count events; default: all.
 
     Notes
     -----
@@ -72,6 +78,8 @@ def value_interval(
     low, high = interval(resampled, len(sums))
     usual, number = unusual_units(sums)
     sparse = (number < FEW_UNITS) & (4 * number < len(sums))
+    if events is not None:
+        sparse &= events
     total = sums.denominators.sum(axis=0)
     for k in np.flatnonzero(sparse & (total > 0)):
         deviation = sums.numerators[:, k] - usual[k] * sums.denominators[:, k]

@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 class Column:
     """One measure: its name, what it is a share or mean of, and what it can be.
 
-    ``event`` is the smallest deviation of a document that can be: one item, or one passage.
+    ``event`` is the smallest deviation of a document that can be: one item, or one passage; 0 for
+    measures that count no events, so that few unlike documents are nothing special.
     """
 
     measure: str
@@ -39,13 +40,17 @@ ColumnType = TypeVar("ColumnType", bound=Column)
 
 @dataclass(frozen=True, eq=False)
 class Measured(Generic[ColumnType]):
-    """Several measures of one text, with their bootstrap."""
+    """Several measures of one text, with their bootstrap.
+
+    `content` is a checksum that names the text's random streams.
+    """
 
     columns: Sequence[ColumnType]
     sums: RatioSums
     resampled: Array
     documents: int
     tokens: int
+    content: int
 
     @property
     def bounds(self) -> Array:
@@ -57,12 +62,6 @@ class Measured(Generic[ColumnType]):
         """Smallest deviations of a unit, float64[K]."""
         return np.array([float(column.event) for column in self.columns])
 
-    @property
-    def content(self) -> int:
-        """A checksum of the sums, which names the text's random streams."""
-        sums = (self.sums.numerators, self.sums.denominators)
-        return zlib.crc32(b"".join(np.ascontiguousarray(part).tobytes() for part in sums))
-
 
 def measure(
     columns: Sequence[ColumnType],
@@ -70,9 +69,13 @@ def measure(
     documents: int,
     tokens: int,
     setting: Setting,
+    content: int | None = None,
 ) -> Measured[ColumnType]:
-    """Measures of one text, bootstrapped over its units."""
-    measured = Measured(columns, sums, np.empty(0), documents, tokens)
+    """Measures of one text, bootstrapped over its units; `content`: default that of the sums."""
+    if content is None:
+        parts = (sums.numerators, sums.denominators)
+        content = zlib.crc32(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
+    measured = Measured(columns, sums, np.empty(0), documents, tokens, content)
     rng = setting.rng("bootstrap", measured.content)
     return replace(measured, resampled=bootstrap_ratios(sums, setting.n_resamples, rng))
 
@@ -83,7 +86,7 @@ def intervals(
     """The 95 % intervals of a text's measures; `human` tells how much units deviate if they do."""
     sides = [mine.sums] if human is None else [mine.sums, human.sums]
     typical = typical_deviations(sides, mine.least)
-    low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical)
+    low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical, mine.least > 0)
     return low, high
 
 
@@ -175,7 +178,7 @@ class RatioBench(Generic[ColumnType]):
             record.family = f"{self.joint_family}, step-down max-T"
         how = "sign flips of paired" if comparison.paired else "studentized permutation of"
         n = self.setting.n_resamples
-        record.test = f"{how} {record.resampling_unit}s, {n} resamples"
+        record.test = f"{how} {record.resampling_unit}s, {n} resamples, two-sided"
         if comparison.sparse[k]:
             record.test = f"exact binomial of {record.resampling_unit}s with events"
             if record.family:
@@ -206,8 +209,9 @@ def add_verdict(
     no_verdict: str | None = None,
 ) -> None:
     """Add margin, detectable difference and verdict, or a warning in the verdict's place."""
-    if setting.margin is not None:
-        margin = setting.margin
+    own = setting.margin_of(record.measure)
+    if own is not None:
+        margin = own
     if np.isnan(margin) or np.isnan(low) or np.isnan(high):
         return
     record.reference = finite(margin)

@@ -82,7 +82,7 @@ def compare_ratios(
     resampled : two of float64[B, K], optional
         Bootstrapped measures of the two sides, if they are at hand.
     least : float64[K], optional
-        The smallest deviation of a unit that can be; default 1.
+        The smallest deviation of a unit that can be; default 1; 0: measures without events.
 
     Notes
     -----
@@ -131,7 +131,7 @@ def compare_ratios(
         least = np.ones(distance.size)
     typical = typical_deviations([system, human], least)
     own = [
-        (side.values, *value_interval(side, drawn, bounds, typical))
+        (side.values, *value_interval(side, drawn, bounds, typical, least > 0))
         for side, drawn in zip((system, human), resampled, strict=True)
     ]
     sparse = own[0][3] | own[1][3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,9 @@ class Setting:
         Resampling unit.
     n_resamples : int
         Bootstrap resamples and permutations.
-    margin : float or None
-        The user's own margin, instead of the human text's.
+    margins : mapping of str to float
+        The user's own margins by measure, instead of the human text's; under an empty name: of all
+        measures.
     protocol : {'equal', 'published'}
         ``published`` gives values at full size, without subsampling, as older tables do.
     seed : numpy.random.SeedSequence
@@ -33,9 +35,13 @@ class Setting:
     signature: dict[str, str]
     unit: str
     n_resamples: int
-    margin: float | None
+    margins: Mapping[str, float]
     protocol: str
     seed: np.random.SeedSequence
+
+    def margin_of(self, measure: str) -> float | None:
+        """The user's own margin of a measure, if there is one."""
+        return self.margins.get(measure, self.margins.get(""))
 
     def rng(self, *names: object) -> np.random.Generator:
         """The generator for a purpose.

@@ -36,6 +36,7 @@ class Side:
     documents: int
     tokens: int
     units: int
+    is_sampled: bool = False
 
 
 @dataclass(eq=False)
@@ -46,6 +47,7 @@ class Tests:
     workers: Workers
     _errors: dict[tuple[str, int], Array] = field(default_factory=dict)
     _margins: dict[tuple[str, int, int], Array] = field(default_factory=dict)
+    _values: dict[tuple[str, int, int], Array] = field(default_factory=dict)
 
     @property
     def full_size(self) -> bool:
@@ -66,6 +68,15 @@ class Tests:
             rng = self.setting.rng("errors", *key)
             self._errors[key] = value_errors(sample, statistics, rng, self.workers)
         return self._errors[key]
+
+    def values(self, kind: str, sample: Grouped, statistics: Statistics, items: int) -> Array:
+        """A sample's own values in random subsamples of so many items, or of all."""
+        size = EVERYTHING if self.full_size else items
+        key = (kind, sample.content, size)
+        if key not in self._values:
+            rng = self.setting.rng("alone", *key)
+            self._values[key] = value_at(sample, statistics, size, rng, self.workers)
+        return self._values[key]
 
     def margin(self, kind: str, human: Grouped, statistics: Statistics, items: int) -> Array:
         """Distances up to it are seen between human samples of so many items."""
@@ -98,6 +109,7 @@ class Tests:
             workers=self.workers,
             n_resamples=min(n_resamples, self.setting.n_resamples),
             human_errors=self.errors(kind, human, statistics),
+            human_values=self.values(kind, human, statistics, common_size(system, human)),
             margin=self.margin(kind, human, statistics, common_size(system, human)),
             full_size=self.full_size,
         )
@@ -115,14 +127,19 @@ class Tests:
         """The value of one text by itself, averaged over subsamples of `items`, or of all of it."""
         if measure.is_distance:
             return []
-        size = EVERYTHING if self.full_size or items is None else items
-        rng = self.setting.rng("alone", kind, sample.content, size)
-        rows = value_at(sample, statistics, size, rng, self.workers)
-        errors = self.errors(kind, sample, statistics)
+        size = EVERYTHING if items is None else items
+        rows = self.values(kind, sample, statistics, size)
         value = float(rows[:, measure.column].mean())
-        reach = reach_of(side.units) * float(errors[measure.column])
-        record = self.blank(measure, side, min(size, sample.items), **parts)
+        shown = None if self.full_size else min(size, sample.items)
+        record = self.blank(measure, side, shown, **parts)
         record.value = finite(value)
+        if side.is_sampled and len(rows) > 1:
+            # like the paper's Table 4: how samples of the size of the others differ
+            reach = 1.96 * float(rows[:, measure.column].std(ddof=1))
+            record.test = "interval: where 95 of 100 samples of this size lie"
+        else:
+            errors = self.errors(kind, sample, statistics)
+            reach = reach_of(side.units) * float(errors[measure.column])
         record.value_low, record.value_high = clipped(value, reach, measure.bounds)
         return [record]
 
@@ -167,11 +184,16 @@ class Tests:
         bounds = measure.bounds if measure.is_distance else (-np.inf, np.inf)
         low, high = clipped(distance, reach_of(min(side.units, human_units)) * error, bounds)
         record.distance_low, record.distance_high = low, high
-        record.floor, record.p_value = finite(found.floor[k]), finite(found.pvalue[k])
+        record.p_value = finite(found.pvalue[k])
         tails = "one-sided" if measure.is_distance else "two-sided"
         record.test = (
             f"permutation of {record.resampling_unit}s, {len(found.null)} resamples, {tails}"
         )
+        if self.full_size:
+            # floor and margin are of equal sizes: beside whole texts they would mislead
+            record.warnings.append("published-protocol")
+            return record
+        record.floor = finite(found.floor[k])
         if low is not None and high is not None:
             margin = float(found.margin[k])
             add_verdict(record, low, high, error, margin, self.setting, no_verdict)

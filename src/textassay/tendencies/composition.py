@@ -38,31 +38,42 @@ def composition(sample: Sample, window: int, *, stopwords: bool) -> tuple[list[C
         numerators.append(numerator)
         denominators.append(denominator)
 
-    def add_moments(name: str, unit: str, values: Array, most: float) -> None:
+    mean_length = max(1.0, float(sample.lengths.mean()))
+
+    def add_moments(name: str, unit: str, values: Array, most: float, event: float) -> None:
         known = (~np.isnan(values)).astype(float)
         numbers = np.nan_to_num(values)
         mean = numbers.sum() / max(1.0, known.sum())
-        add(Column(f"tendencies.{name}.mean", unit, bounds=(0.0, most), event=1e-9), numbers, known)
+        add(
+            Column(f"tendencies.{name}.mean", unit, bounds=(0.0, most), event=event), numbers, known
+        )
         add(
             Column(
-                f"tendencies.{name}.variance", f"{unit}, squared", bounds=(0.0, np.inf), event=1e-9
+                f"tendencies.{name}.variance", f"{unit}, squared", bounds=(0.0, np.inf), event=0.0
             ),
             known * (numbers - mean) ** 2,
             known,
         )
 
-    add_moments("length", "tokens", sample.lengths.astype(float), np.inf)
+    add_moments("length", "tokens", sample.lengths.astype(float), np.inf, 0.0)
     for name, column in SHARES.items():
         if name != "stopwords" or stopwords:
-            add_moments(name, "share of a document's tokens", sample.shares(column), 1.0)
+            # one token is the least event: texts that hold hardly any symbol are few events
+            shares = sample.shares(column)
+            add_moments(name, "share of a document's tokens", shares, 1.0, 1 / mean_length)
     sums = sample.sums.astype(float)
     add(
-        Column("tendencies.word_length", "characters", bounds=(0.0, np.inf)), sums[:, 4], sums[:, 3]
+        Column("tendencies.word_length", "characters", bounds=(0.0, np.inf), event=0.0),
+        sums[:, 4],
+        sums[:, 3],
     )
     ratios = sample.windows(window)
     add(
         Column(
-            "tendencies.mattr", f"types of {window} tokens, share", bounds=(0.0, 1.0), event=1e-9
+            "tendencies.mattr",
+            f"share of distinct tokens in windows of {window}",
+            bounds=(0.0, 1.0),
+            event=0.0,
         ),
         ratios[:, 0],
         ratios[:, 1],

@@ -24,7 +24,7 @@ from textassay.stats.ratio_sums import ratio
 from textassay.stats.resampling import subset_sums
 from textassay.tendencies.comparison import Side, Tests
 from textassay.tendencies.family import Family
-from textassay.tendencies.measures import OF_TYPES, CountMeasure
+from textassay.tendencies.measures import HEAPS, OF_TYPES, CountMeasure
 from textassay.tendencies.sample import Sample, grouped_values
 from textassay.tendencies.type_token import TypeTokenComparison, fit
 
@@ -261,12 +261,12 @@ def _heaps_by_size(family: Family, sample: Sample) -> Iterator[Record]:
             law = fit(sample, chosen[units])
             found.append([np.nan if x is None else x for x in (law.alpha, law.beta)])
         rows.append(np.array(found))
-    for k, name in enumerate(("alpha", "beta")):
+    for k in range(2):
         if sizes:
             yield _size_series(
                 family,
-                f"tendencies.heaps.{name}",
-                name,
+                HEAPS[k][0],
+                HEAPS[k][1],
                 sample.name,
                 f"{family.setting.unit}s",
                 sizes,

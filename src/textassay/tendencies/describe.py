@@ -12,7 +12,7 @@ from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import Document
 from textassay.corpus.ngrams import count_ngrams
 from textassay.corpus.stopwords import stopwords_of
-from textassay.corpus.token_kinds import token_kinds
+from textassay.corpus.token_kinds import plain_word, token_kinds
 from textassay.corpus.tokenizers import make_tokenizer
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import UsageError
@@ -234,9 +234,7 @@ def stopword_shares(
     [0.6, 0.0]
     """
     words = (
-        stopwords_of(language).words
-        if stopwords is None
-        else frozenset(word.casefold() for word in stopwords)
+        stopwords_of(language).words if stopwords is None else frozenset(map(plain_word, stopwords))
     )
     return _sample(texts, tokenizer, words).shares(1)
 

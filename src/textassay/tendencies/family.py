@@ -112,7 +112,8 @@ class Family:
 
     def side(self, sample: Sample) -> Side:
         """What records say of a sample."""
-        return Side(sample.name, sample.documents, sample.tokens.size, len(sample.keys))
+        is_sampled = sample is self.training
+        return Side(sample.name, sample.documents, sample.tokens.size, len(sample.keys), is_sampled)
 
     def parts(self, measure: str) -> dict[str, object]:
         """What a measure's number depends on, beside what all do."""
@@ -144,7 +145,12 @@ class Family:
             has_stopwords = self.options.stopwords is not None
             columns, sums = composition(sample, self.window, stopwords=has_stopwords)
             self._measured[sample.name] = measure(
-                columns, sums, sample.documents, sample.tokens.size, self.setting
+                columns,
+                sums,
+                sample.documents,
+                sample.tokens.size,
+                self.setting,
+                sample.content,
             )
         return self._measured[sample.name]
 

@@ -72,6 +72,8 @@ def ngram_records(family: Family) -> Iterator[Record]:
     for n, measure in OF_NGRAMS.items():
         for sample in family.systems:
             pair = [sample, *([family.human] if family.human else [])]
+            if family.training is not None and sample is family.systems[0]:
+                pair.append(family.training)
             for record in _count_records(
                 family,
                 f"{n}-grams",
@@ -131,6 +133,7 @@ def _count_records(
                 measure.measure,
                 found.null[:, measure.column],
                 float(found.observed[measure.column]),
+                size=min(mine.items, human.items),
             )
         if found.curve.size:
             yield curves.rank_band(tests, side, family.types.places, found)
@@ -224,25 +227,37 @@ def _add_heaps(
 
 
 def triangle_records(family: Family) -> Iterator[Record]:
-    """Distances from training text, and between human files: what verdicts are to be read with."""
-    if family.human is None:
+    """Distances from training text, and between human files: what verdicts are to be read with.
+
+    All edges of the triangle are of one size: that of the smallest comparison with human text.
+    """
+    human, training = family.human, family.training
+    if human is None or not human.tokens.size:
         return
-    if family.training is not None:
+    sizes = {
+        sample.name: common_size(sample.by_type, human.by_type)
+        for sample in family.systems
+        if sample.tokens.size
+    }
+    if training is not None and training.tokens.size and sizes:
+        items = min(*sizes.values(), training.by_type.items)
         for sample in family.compared:
-            yield from _distances(family, sample, family.training)
+            if sample.tokens.size:
+                yield from _distances(family, sample, training, items)
+            if sizes.get(sample.name, items) != items and not family.tests.full_size:
+                yield from _distances(family, sample, human, items)
     for number, sample in enumerate(family.human_files):
         for other in family.human_files[number + 1 :]:
-            yield from _distances(family, sample, other)
+            if sample.tokens.size and other.tokens.size:
+                items = common_size(sample.by_type, other.by_type)
+                yield from _distances(family, sample, other, items)
 
 
-def _distances(family: Family, one: Sample, other: Sample) -> Iterator[Record]:
+def _distances(family: Family, one: Sample, other: Sample, items: int) -> Iterator[Record]:
     """Distances of one sample from another, by types."""
     mine, theirs = one.by_type, other.by_type
-    if not mine.items or not theirs.items:
-        return
     tests, setting, statistics = family.tests, family.setting, family.types
     names = ("triangle", one.content, other.content)
-    items = common_size(mine, theirs)
     size = EVERYTHING if tests.full_size else items
     rng = setting.rng(*names)
     rows = distances_at(mine, theirs, statistics, size, rng, family.workers)
