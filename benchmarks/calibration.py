@@ -56,24 +56,36 @@ def table_of(documents: list[Document], training: Path) -> Table:
     return document_table(matches.scores[0], range(1, 11), corpus)
 
 
-def captions() -> tuple[Table, list[str]]:
+def caption_documents() -> list[Document]:
     """COCO captions, each a unit of its own."""
-    folder = PUBLISHED / "texygen-samples"
-    documents = read_documents(find_files(str(folder / "test_coco.txt")), Reading())
-    table = table_of(documents, folder / "image_coco.txt")
-    return table, [str(i) for i in range(len(documents))]
+    path = PUBLISHED / "texygen-samples" / "test_coco.txt"
+    return read_documents(find_files(str(path)), Reading())
 
 
-def speeches() -> tuple[Table, list[str]]:
+def speech_documents() -> list[Document]:
     """Stretches of 60 words of speeches; stretches of one speech are no independent documents."""
-    documents, units = [], []
+    documents = []
     with gzip.open(PUBLISHED / "state-of-the-union.jsonl.gz", "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             words = json.loads(line)["text"].split()
             for begin in range(0, len(words) - 60, 60):
-                documents.append(Document(" ".join(words[begin : begin + 60])))
-                units.append(str(number))
-    return table_of(documents, PUBLISHED / "war-and-peace" / "wap.train.txt"), units
+                text = " ".join(words[begin : begin + 60])
+                documents.append(Document(text, source=str(number)))
+    return documents
+
+
+def captions() -> tuple[Table, list[str]]:
+    """Novelty of captions against the captions of the training set."""
+    documents = caption_documents()
+    table = table_of(documents, PUBLISHED / "texygen-samples" / "image_coco.txt")
+    return table, [str(i) for i in range(len(documents))]
+
+
+def speeches() -> tuple[Table, list[str]]:
+    """Novelty of stretches of speeches against a novel."""
+    documents = speech_documents()
+    table = table_of(documents, PUBLISHED / "war-and-peace" / "wap.train.txt")
+    return table, [document.source or "" for document in documents]
 
 
 def sums_of(table: Table, units: list[str], chosen: set[str]) -> RatioSums:

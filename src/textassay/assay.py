@@ -17,6 +17,7 @@ from textassay.corpus.tokenizers import Tokenizer, make_tokenizer
 from textassay.corpus.training_sample import can_be_sampled, sample_documents
 from textassay.corpus.units import choose_unit
 from textassay.corpus.vocabulary import Vocabulary
+from textassay.errors import InputError
 from textassay.inputs import (
     AssayInput,
     check_inputs,
@@ -259,7 +260,7 @@ def _tendencies(work: _Work) -> tuple[list[Record], list[DocumentSums]]:
     settings = work.settings
     stopwords = None
     if settings.stopwords is not None:
-        stopwords = read_stopwords(settings.stopwords)
+        stopwords = read_stopwords(settings.stopwords, settings.errors)
     elif settings.tokenizer in WORD_TOKENIZERS or settings.tokenizer.startswith("moses:"):
         stopwords = stopwords_of(settings.language)
     work.show("tendencies: sampling the training text")
@@ -283,8 +284,15 @@ def _tendencies(work: _Work) -> tuple[list[Record], list[DocumentSums]]:
 def _training_sample(work: _Work) -> tuple[Corpus | None, list[Record]]:
     """Some documents of the training text, where there is human text to compare them with."""
     settings = work.settings
-    if not work.train_files or not settings.human or work.tokenizer.reads_ids:
+    if not work.train_files or work.tokenizer.reads_ids:
         return None, []
+    if not settings.human:
+        return None, [
+            Warn(
+                code="training-unused",
+                message="without human text nothing is compared with the training text but novelty",
+            )
+        ]
     reading = settings.reading.with_documents(settings.train_documents)
     if not can_be_sampled(work.train_files, reading):
         return None, [
@@ -299,11 +307,15 @@ def _training_sample(work: _Work) -> tuple[Corpus | None, list[Record]]:
     characters = min(_MOST_SAMPLED, max(_FEWEST_SAMPLED, wanted))
     rng = np.random.default_rng(work.seed(3))
     documents = sample_documents(work.train_files, reading, characters, rng)
-    if not any(document.text for document in documents):
-        return None, []
+    if not documents:
+        raise InputError("holds no text", file=", ".join(file.name for file in work.train_files))
     corpus = Corpus.from_documents(
         documents, work.tokenizer, work.vocabulary, name=TRAINING, newline=settings.newline
     )
+    if not corpus.tokens.size:
+        # novelty says so by itself
+        empty = Warn(code="empty-training", message="the training text holds no token")
+        return None, [] if "novelty" in settings.families else [empty]
     return corpus, []
 
 

@@ -103,6 +103,8 @@ class AssaySettings:
             raise UsageError("--newline-token is for ready ids: it needs --tokenizer ids")
         if self.near_verbatim and (self.tokenizer == "ids" or not self.train):
             raise UsageError("--near-verbatim compares words: it needs text, and --train")
+        if self.stopwords is not None and self.tokenizer in ("ids", "characters"):
+            raise UsageError(f"--stopwords looks for words: --tokenizer {self.tokenizer} has none")
         unknown = [name for name in self.families if name not in FAMILIES]
         if unknown or not self.families:
             raise UsageError(f"families {unknown}: choose of {', '.join(FAMILIES)}")

@@ -207,6 +207,13 @@ def test_stopwords_of_ones_own_and_of_a_language(command: Run, english: Path) ->
     code, _, err = command(*arguments, "--stopwords", own)
     assert code == 2
     assert "own.txt: holds no stopword" in err
+    own.write_text("the\nof course\n")
+    code, _, err = command(*arguments, "--stopwords", own)
+    assert code == 2
+    assert "own.txt, line 2: 'of course' is more than one word" in err
+    code, _, err = command(*arguments, "--stopwords", own, "--tokenizer", "characters")
+    assert code == 2
+    assert "--stopwords looks for words" in err
     code, _, err = command(*arguments, "--language", "klingon")
     assert code == 2
     assert "--language klingon: there is no list of stopwords" in err
@@ -222,6 +229,9 @@ MEAN = "tendencies.stopwords.mean"
         ("--ranks", -1, "--ranks -1: at least 0"),
         ("--window", 1, "--window 1: at least 2"),
         ("--stopwords", "missing.txt", "missing.txt"),
+        ("--margin", "0.1", "--margin tendencies.unigram.tvd=0.1"),
+        ("--margin", "tendencies.unigram.tvd=nan", "a number above 0"),
+        ("--margin", "novelty.pointwise=1", "begins with one of tendencies"),
         ("--ngrams", "1-3", "--ngrams"),
     ],
 )
@@ -364,3 +374,60 @@ def test_tokens_that_are_no_words_have_no_stopwords(command: Run, english: Path)
     found = measured(out)
     assert ("stopwords.mean", "m") not in found
     assert ("symbols.mean", "m") in found
+
+
+def test_training_text_that_holds_nothing_or_is_not_needed(command: Run, english: Path) -> None:
+    (english / "empty.txt").write_text("")
+    human = ("--human", english / "human.txt")
+    code, _, err = command(
+        "tendencies", english / "good.txt", *human, "--train", english / "empty.txt", *FEW
+    )
+    assert code == 2
+    assert "empty.txt: holds no text" in err
+    (english / "blank.txt").write_text("\n \n")
+    code, out, _ = command(
+        "tendencies", english / "good.txt", *human, "--train", english / "blank.txt", *FEW
+    )
+    assert code == 0
+    assert "the training text holds no token" in out
+    code, out, _ = command(
+        "tendencies", english / "good.txt", "--train", english / "train.txt", *FEW
+    )
+    assert code == 0
+    assert "without human text nothing is compared with the training text" in out
+
+
+def test_margins_of_ones_own(command: Run, english: Path) -> None:
+    out = english / "out"
+    code, _, _ = command(
+        "tendencies",
+        f"odd={english / 'odd.txt'}",
+        "--human",
+        english / "human.txt",
+        "--margin",
+        "tendencies.unigram.tvd=0.9",
+        "--out",
+        out,
+        *FEW,
+    )
+    assert code == 0
+    found = measured(out)
+    assert found["unigram.tvd", "odd"].reference == 0.9
+    assert found["unigram.tvd", "odd"].verdict == "within human variation"
+    assert found["rank_frequency.ks", "odd"].reference != 0.9
+
+
+def test_one_unit_a_side(command: Run, english: Path) -> None:
+    for name in ("good", "human"):
+        lines = (english / f"{name}.txt").read_text().splitlines()
+        with (english / f"{name}.jsonl").open("w") as file:
+            file.writelines(json.dumps({"text": t, "prompt": "p"}) + "\n" for t in lines)
+    out = english / "out"
+    code, _, _ = command(
+        "tendencies", english / "good.jsonl", "--human", english / "human.jsonl", "--out", out, *FEW
+    )
+    assert code == 0
+    assert command("validate", out)[0] == 0
+    for record in measured(out).values():
+        assert record.verdict is None
+        assert record.distance_low is None

@@ -15,7 +15,9 @@ from textassay.errors import UsageError
 from textassay.stats import permutation
 from textassay.stats.distances import chi_square, ks_distance, total_variation
 from textassay.stats.fits import heaps_fit, power_law_fit, rank_fit, zipf_fit
+from textassay.stats.multiplicity import holm
 from textassay.stats.permutation import permutation_test
+from textassay.stats.verdicts import verdict
 
 samples = st.lists(st.integers(0, 6) | st.floats(-3, 3), min_size=1, max_size=12)
 
@@ -139,7 +141,9 @@ def test_constant_and_single_samples() -> None:
     assert permutation_test([2.0] * 50, [2.0] * 70, n_resamples=199).pvalue == 1.0
     assert permutation_test([1.0], [2.0]).pvalue == 1.0
     for statistic in ("mean", "variance", "ks"):
-        assert permutation_test([1e9] * 30, [1e9] * 40, statistic, n_resamples=199).pvalue == 1.0
+        for constant in (0.1, 1e9, 1e9 + 0.1):
+            x, y = [constant] * 33, [constant] * 47
+            assert permutation_test(x, y, statistic, n_resamples=199).pvalue == 1.0
 
 
 @pytest.mark.parametrize(
@@ -150,6 +154,12 @@ def test_constant_and_single_samples() -> None:
         (lambda: permutation_test([[1.0]], [1.0]), "x has 2 dimensions"),
         (lambda: permutation_test([1.0], [1.0], "median"), "statistic is 'median'"),
         (lambda: permutation_test([1.0], [1.0], n_resamples=9), "n_resamples is 9"),
+        (lambda: permutation_test([1, 2], [3], lambda x, y: float("nan")), "gives NaN"),
+        (lambda: power_law_fit([2, 2], xmin=2), "would be infinite"),
+        (lambda: holm([0.5, 1.5]), "above 1"),
+        (lambda: holm([[0.5]]), "2 dimensions"),
+        (lambda: verdict(2.0, 1.0, 1.0), "low 2.0, high 1.0"),
+        (lambda: verdict(1.0, 2.0, -1.0), "margin -1.0"),
         (lambda: total_variation([1], [1, 2]), "p holds 1 outcomes and q 2"),
         (lambda: total_variation([-1, 2], [1, 2]), "p holds the negative number -1"),
         (lambda: chi_square([1, 2], [0, 1]), "expected holds a 0"),
@@ -193,7 +203,8 @@ def test_zipf_fit_over_all_ranks() -> None:
 
 
 def test_degenerate_zipf_fits() -> None:
-    assert zipf_fit([7]).ks == 0.0  # a single type
+    assert (zipf_fit([7]).exponent, zipf_fit([7]).ks) == (None, None)  # any law fits one type
+    assert zipf_fit([5, 3, 1], ranks=1).exponent is None
     assert abs(zipf_fit([5, 5, 5]).exponent) < 1e-6  # all alike: no slope
 
 

@@ -62,18 +62,23 @@ def stopwords_of(language: str) -> Stopwords:
     return Stopwords(f"{language}-{len(words)}", words)
 
 
-def read_stopwords(path: str) -> Stopwords:
+def read_stopwords(path: str, errors: str = "strict") -> Stopwords:
     """A list from a text file with one word a line; what follows a # is a comment.
 
     Raises
     ------
     InputError
-        If the file cannot be read or holds no word.
+        If the file cannot be read, holds no word, or several in a line.
     """
     words: set[str] = set()
     for file in find_files(path):
-        for document in iterate_documents(file, Reading()):
+        for document in iterate_documents(file, Reading(errors=errors)):
             word = document.text.partition("#")[0].strip()
+            if len(word.split()) > 1:
+                raise InputError(
+                    f"{word[:60]!r} is more than one word: one a line is wanted",
+                    file=document.place,
+                )
             if word:
                 words.add(plain_word(word))
     if not words:

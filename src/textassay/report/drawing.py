@@ -177,7 +177,7 @@ def _draw_inset(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
         for x, value in zip(curve.x, curve.y, strict=True)
         if x <= 2 and value is not None
     ]
-    if not few or max(few) > 0.45:
+    if not few or not 0 < max(few) <= 0.45:
         return
     inset = axes.inset_axes((0.52, 0.1, 0.42, 0.38))
     _draw_curves(inset, panel, systems, ink)

@@ -109,8 +109,8 @@ def distances_table(measured: Sequence[Measurement]) -> TableData | None:
     classes: list[list[str]] = []
     for measure in measures:
         row = [cells.get((system, measure)) for system in systems]
-        margins = sorted({number(r.reference) for r in row if r and r.reference is not None})
-        shown = " to ".join(dict.fromkeys([*margins[:1], *margins[-1:]]))
+        margins = sorted(r.reference for r in row if r and r.reference is not None)
+        shown = " to ".join(dict.fromkeys(map(number, [*margins[:1], *margins[-1:]])))
         texts = []
         for r in row:
             # a distance of distributions has no sign

@@ -34,7 +34,7 @@ def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str
     if value is None:
         return ""
     sign = "+" if signed else ""
-    if digits and 0 < abs(value) < 10.0 ** (1 - digits):
+    if digits and 1e-12 < abs(value) < 10.0 ** (1 - digits):
         # as many digits as show two that count, and never an exponent
         digits = min(12, 1 - math.floor(math.log10(abs(value))))
     return f"{value:{sign},.{digits}f}"

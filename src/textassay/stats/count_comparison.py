@@ -139,10 +139,9 @@ def distance_errors(
 ) -> Array:
     """Standard errors of the distances, float64[D], by half-samples of both sides.
 
-    With halves of sides of equal size it is their standard deviation. A larger side's part in it
-    counts less: parts are told apart by pairs of half-samples that share one side (as in a
-    two-way analysis of variance), and each is scaled from the half-sample's size to its side's.
-    What belongs to neither side alone keeps the larger scale.
+    The parts of the two sides are told apart by pairs of half-samples that share one side (as in
+    a two-way analysis of variance), and each is scaled from the half-sample's size to its side's.
+    What belongs to neither side alone averages out over the pairs that a distance is a mean of.
     """
     few = min(system.units, human.units) < FEWEST_UNITS or min(system.items, human.items) < 2
     if few or not statistics.distances:
@@ -163,7 +162,7 @@ def distance_errors(
     of_human = _covariance(next_human[:-1], same[1:])
     scale = [half / (side.items - half) for side in (system, human)]
     rest = np.maximum(0.0, variance - of_system - of_human)
-    error: Array = np.sqrt(scale[0] * of_system + scale[1] * of_human + max(scale) * rest)
+    error: Array = np.sqrt(scale[0] * of_system + scale[1] * of_human + rest / AVERAGED)
     return error
 
 

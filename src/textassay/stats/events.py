@@ -77,7 +77,7 @@ def value_interval(
 
     low, high = interval(resampled, len(sums))
     usual, number = unusual_units(sums)
-    sparse = (number < FEW_UNITS) & (4 * number < len(sums))
+    sparse = (number < FEW_UNITS) & (4 * number < len(sums)) & (len(sums) > 1)
     if events is not None:
         sparse &= events
     total = sums.denominators.sum(axis=0)

@@ -20,9 +20,9 @@ class ZipfFit:
 
     Attributes
     ----------
-    exponent : float
-        s of p(rank) proportional to rank ** -s.
-    ks : float
+    exponent : float or None
+        s of p(rank) proportional to rank ** -s; None of a single rank, which any s fits.
+    ks : float or None
         Largest difference between the counts' and the law's cumulative distribution over ranks.
     ranks : int or None
         Ranks of the law; None: infinitely many.
@@ -32,8 +32,8 @@ class ZipfFit:
         In nats.
     """
 
-    exponent: float
-    ks: float
+    exponent: float | None
+    ks: float | None
     ranks: int | None
     size: int
     log_likelihood: float
@@ -82,6 +82,8 @@ def rank_fit(counts_by_rank: ArrayLike, ranks: int | None = 10_000) -> ZipfFit:
     size = array.sum()
     if not size:
         raise UsageError("all counts are 0: there is nothing to fit")
+    if (array.size if ranks is None else min(array.size, ranks)) < 2:
+        return ZipfFit(None, None, None if ranks is None else array.size, int(size), 0.0)
     logs = np.log(np.arange(1, array.size + 1))
     mean = float(array @ logs / size)
     if ranks is None:
@@ -161,7 +163,7 @@ def power_law_fit(values: ArrayLike, xmin: int = 1) -> PowerLawFit:
     Raises
     ------
     UsageError
-        If no value is at least xmin.
+        If no value is at least xmin, or none is larger.
 
     Examples
     --------
@@ -178,6 +180,8 @@ def power_law_fit(values: ArrayLike, xmin: int = 1) -> PowerLawFit:
     array = array[array >= xmin]
     if not array.size:
         raise UsageError(f"no value is at least xmin, {xmin}")
+    if (array == xmin).all():
+        raise UsageError(f"all values are {xmin}, xmin: the exponent would be infinite")
     logs = float(np.log(array).mean())
 
     def cost(a: float) -> float:

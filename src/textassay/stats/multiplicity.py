@@ -5,6 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textassay.errors import UsageError
+
+
+def _as_pvalues(pvalues: ArrayLike) -> NDArray[np.float64]:
+    p = np.asarray(pvalues, np.float64)
+    if p.ndim != 1:
+        raise UsageError(f"pvalues has {p.ndim} dimensions: one is needed")
+    if ((p < 0) | (p > 1)).any():
+        raise UsageError("pvalues holds a number below 0 or above 1")
+    return p
+
 
 def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
     """p-values adjusted for the chance of any false rejection (Holm 1979).
@@ -24,7 +35,7 @@ def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(pvalues, np.float64)
+    p = _as_pvalues(pvalues)
     adjusted = np.full(p.shape, np.nan)
     made = np.flatnonzero(~np.isnan(p))
     order = made[np.argsort(p[made], kind="stable")]
@@ -43,7 +54,7 @@ def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.04, 0.04]
     """
-    p = np.asarray(pvalues, np.float64)
+    p = _as_pvalues(pvalues)
     adjusted = np.full(p.shape, np.nan)
     made = np.flatnonzero(~np.isnan(p))
     order = made[np.argsort(p[made], kind="stable")][::-1]

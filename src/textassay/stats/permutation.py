@@ -112,7 +112,7 @@ def permutation_test(
     Raises
     ------
     UsageError
-        If a sample is empty or holds NaN, or the statistic is unknown.
+        If a sample is empty or holds NaN, or the statistic is unknown or gives NaN.
 
     Notes
     -----
@@ -144,8 +144,12 @@ def permutation_test(
             null[r] = statistic(dealt[: first.size], dealt[first.size :])
     else:
         null = _draw(pooled, first.size, statistic, n_resamples, as_generator(rng))
+    if np.isnan(observed) or np.isnan(null).any():
+        raise UsageError("the statistic gives NaN for these samples: it must be a number for all")
     # differences of sums in another order are not the same to the last bit
-    tolerance = 1e-9 * max(abs(observed), float(np.abs(null).max(initial=0.0)), 1e-300)
+    magnitude = float(np.abs(pooled).max()) ** (2 if statistic == "variance" else 1)
+    digits = 64 * np.finfo(float).eps * (1.0 if callable(statistic) else magnitude)
+    tolerance = max(1e-9 * max(abs(observed), float(np.abs(null).max(initial=0.0))), digits)
     extreme = int((np.abs(null) >= abs(observed) - tolerance).sum())
     pvalue = extreme / null.size if exact else (1 + extreme) / (1 + null.size)
     return PermutationTest(observed, pvalue, null.size, exact, null, (first, second), statistic)

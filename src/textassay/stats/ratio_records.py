@@ -18,6 +18,7 @@ from textassay.stats.setting import Setting
 from textassay.stats.verdicts import detectable_difference, verdict
 
 Array = NDArray[np.float64]
+FEWEST_UNITS = 4  # that tell anything of how they vary
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,10 @@ class RatioBench(Generic[ColumnType]):
             return
         size = min(len(mine.sums), len(human.sums) // 2)
         record.size = size
-        record.distance = finite(comparison.distance[k])
-        record.distance_low = finite(comparison.low[k])
-        record.distance_high = finite(comparison.high[k])
+        of = (mine.sums.values[k], human.sums.values[k])
+        low, high = (without_noise(float(end[k]), *of) for end in (comparison.low, comparison.high))
+        record.distance = finite(without_noise(float(comparison.distance[k]), *of))
+        record.distance_low, record.distance_high = finite(low), finite(high)
         record.floor = finite(comparison.floor[k])
         record.p_value = finite(comparison.pvalue[k])
         if not np.isnan(comparison.pvalue_joint[k]):
@@ -183,20 +185,26 @@ class RatioBench(Generic[ColumnType]):
             record.test = f"exact binomial of {record.resampling_unit}s with events"
             if record.family:
                 record.family = f"{self.joint_family}, Bonferroni"
-        margin = float(self.margin(human, size)[k])
+        margin = without_noise(float(self.margin(human, size)[k]), *of)
         if comparison.sparse[k]:
             record.warnings.append("few-events")
             # human samples without any event agree in nothing but their size
             margin = max(margin, float(comparison.usual_most[k]))
         add_verdict(
             record,
-            float(comparison.low[k]),
-            float(comparison.high[k]),
+            low,
+            high,
             float(comparison.standard_error[k]),
             margin,
             self.setting,
             no_verdict,
         )
+
+
+def without_noise(distance: float, *values: float) -> float:
+    """`distance`, or 0 if it is but the last digits of the values it is made of."""
+    largest = max((abs(value) for value in values if not np.isnan(value)), default=0.0)
+    return 0.0 if abs(distance) <= 1e-10 * largest else distance
 
 
 def add_verdict(
@@ -208,7 +216,12 @@ def add_verdict(
     setting: Setting,
     no_verdict: str | None = None,
 ) -> None:
-    """Add margin, detectable difference and verdict, or a warning in the verdict's place."""
+    """Add margin, detectable difference and verdict, or a warning in the verdict's place.
+
+    Fewer than 4 units tell nothing of how they vary: then there is neither.
+    """
+    if record.n_units < FEWEST_UNITS:
+        return
     own = setting.margin_of(record.measure)
     if own is not None:
         margin = own

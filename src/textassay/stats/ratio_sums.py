@@ -74,6 +74,8 @@ def bootstrap_ratios(sums: RatioSums, n_resamples: int, rng: np.random.Generator
 def interval(resampled: Array, n_units: int) -> tuple[Array, Array]:
     """95 % interval of each column from its bootstrap; NaN where no resample gave a number.
 
+    NaN also where there is a single unit, which tells nothing of how others differ.
+
     The percentile interval, expanded for few units: the quantiles are those that a normal
     distribution has at sqrt(n / (n - 1)) times Student's (Hesterberg 2015, section 5.3).
     Percentiles alone are too narrow, as n bootstrapped units vary less than n new ones do.
@@ -86,9 +88,10 @@ def interval(resampled: Array, n_units: int) -> tuple[Array, Array]:
     """
     from scipy.special import ndtr, stdtrit
 
-    tail = 0.0
-    if n_units > 1:
-        tail = float(ndtr(-np.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 0.975)))
+    if n_units < 2:
+        nothing = np.full(resampled.shape[1], np.nan)
+        return nothing, nothing.copy()
+    tail = float(ndtr(-np.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 0.975)))
     if np.isnan(resampled).any():
         defined = ~np.isnan(resampled)
         low, high = np.full(resampled.shape[1], np.nan), np.full(resampled.shape[1], np.nan)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from textassay.errors import UsageError
+
 Verdict = Literal["within human variation", "differs", "undecided"]
 
 # Standard errors from the margin at which the interval's near end is beyond it 4 times in 5.
@@ -20,11 +22,20 @@ def verdict(low: float, high: float, margin: float) -> Verdict:
     margin : float
         Distances up to it are seen between human texts.
 
+    Raises
+    ------
+    UsageError
+        If the interval is upside down, the margin negative, or one is NaN.
+
     Examples
     --------
     >>> verdict(-0.01, 0.02, margin=0.05), verdict(0.06, 0.09, 0.05), verdict(0.01, 0.09, 0.05)
     ('within human variation', 'differs', 'undecided')
     """
+    if not low <= high or not margin >= 0:
+        raise UsageError(
+            f"low {low}, high {high}, margin {margin}: low <= high, margin >= 0 needed"
+        )
     if -margin <= low and high <= margin:
         return "within human variation"
     if low > margin or high < -margin:

@@ -19,13 +19,12 @@ from textassay.stats.count_comparison import (
     value_errors,
 )
 from textassay.stats.grouped import EVERYTHING, Array, Grouped, Statistics
-from textassay.stats.ratio_records import add_verdict
+from textassay.stats.ratio_records import add_verdict, without_noise
 from textassay.stats.setting import Setting
 from textassay.tendencies.measures import CountMeasure
 
 CENSORED = "censored-lengths"
 PERMUTATIONS = 999
-FEWEST_UNITS = 4
 
 
 @dataclass(frozen=True)
@@ -180,6 +179,8 @@ class Tests:
             record.value, record.human = finite(value), finite(found.human[k])
             record.value_low, record.value_high = clipped(value, reach, measure.bounds)
         distance, error = float(found.distance[k]), float(found.standard_error[k])
+        if not measure.is_distance:
+            distance = without_noise(distance, found.value[k], found.human[k])
         record.distance = finite(distance)
         bounds = measure.bounds if measure.is_distance else (-np.inf, np.inf)
         low, high = clipped(distance, reach_of(min(side.units, human_units)) * error, bounds)
@@ -206,7 +207,8 @@ class Tests:
         known = null[~np.isnan(null)]
         if not known.size or np.isnan(observed):
             return []
-        counts, edges = np.histogram(known, bins=40)
+        spread = np.ptp(known) > 1e-9 * np.abs(known).max()
+        counts, edges = np.histogram(known, bins=40 if spread else 1)
         return [
             Series(
                 measure=f"{measure}.permutations",

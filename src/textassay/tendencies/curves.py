@@ -68,6 +68,8 @@ def _rank_frequency(family: Family, sample: Sample) -> Iterator[Record]:
         signature=family.tests.sign(measure),
     )
     law = zipf_fit(counts, family.options.ranks)
+    if law.exponent is None:
+        return
     kept = at[at < (law.ranks or counts.size)]
     ranks = np.arange(1, (law.ranks or counts.size) + 1)
     weights = ranks**-law.exponent

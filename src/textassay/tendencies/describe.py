@@ -233,6 +233,8 @@ def stopword_shares(
     >>> stopword_shares(["The cat and the dog", "cats"]).tolist()
     [0.6, 0.0]
     """
+    if isinstance(stopwords, str):
+        raise UsageError("stopwords is one string: a list of words is needed")
     words = (
         stopwords_of(language).words if stopwords is None else frozenset(map(plain_word, stopwords))
     )
@@ -296,8 +298,8 @@ def mattr(texts: Texts, *, window: int = 50, tokenizer: str = "words") -> float:
     >>> round(mattr(["a b a c", "d"], window=3), 4)
     0.8333
     """
-    if window < 1:
-        raise UsageError(f"window is {window}: at least 1 is needed")
+    if not isinstance(window, int) or not 1 <= window < 2**31:
+        raise UsageError(f"window is {window}: a whole number from 1 on is needed")
     sums = _sample(texts, tokenizer).windows(window).sum(axis=0)
     return float(sums[0] / sums[1]) if sums[1] else float("nan")
 

@@ -20,7 +20,7 @@ from textassay.stats.grouped import (
 from textassay.stats.ratio_records import Column, RatioBench, add_verdict, intervals
 from textassay.stats.setting import Setting
 from textassay.tendencies import curves
-from textassay.tendencies.comparison import FEWEST_UNITS, PERMUTATIONS, Side, clipped, reach_of
+from textassay.tendencies.comparison import PERMUTATIONS, Side, clipped, reach_of
 from textassay.tendencies.family import Family, TendencyOptions, Text
 from textassay.tendencies.measures import HEAPS, OF_NGRAMS, OF_TYPES, CountMeasure
 from textassay.tendencies.sample import Sample, grouped_ngrams, grouped_values
@@ -117,7 +117,7 @@ def _count_records(
         if not mine.items:
             continue
         if sample not in family.systems or human is None:
-            items = None if human is None else human.items // 2
+            items = None if human is None else max(1, human.items // 2)
             for measure in measures:
                 parts = family.parts(measure.measure)
                 yield from tests.describe(kind, side, mine, statistics, measure, items, **parts)
@@ -215,15 +215,14 @@ def _add_heaps(
     record.floor, record.p_value = finite(found.floor[k]), finite(found.pvalue[k])
     n = len(found.null)
     record.test = f"permutation of {record.resampling_unit}s, {n} resamples, two-sided"
-    if record.n_units >= FEWEST_UNITS:
-        add_verdict(
-            record,
-            float(found.low[k]),
-            float(found.high[k]),
-            float(found.standard_error[k]),
-            float(found.margin[k]),
-            family.setting,
-        )
+    add_verdict(
+        record,
+        float(found.low[k]),
+        float(found.high[k]),
+        float(found.standard_error[k]),
+        float(found.margin[k]),
+        family.setting,
+    )
 
 
 def triangle_records(family: Family) -> Iterator[Record]:
