@@ -24,16 +24,18 @@ class TableData:
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-    """A number with so many digits behind the point, or two that count if it is small; or nothing.
+    """A number with so many digits behind the point; fewer if it is large, more if it is small.
 
     Examples
     --------
     >>> number(1234.5678), number(0.00012345), number(None), number(0.5, signed=True)
-    ('1,234.568', '0.00012', '', '+0.500')
+    ('1,235', '0.00012', '', '+0.500')
     """
     if value is None:
         return ""
     sign = "+" if signed else ""
+    if abs(value) >= 100:
+        digits = min(digits, 1 if abs(value) < 1000 else 0)
     if digits and 1e-12 < abs(value) < 10.0 ** (1 - digits):
         # as many digits as show two that count, and never an exponent
         digits = min(12, 1 - math.floor(math.log10(abs(value))))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.stats.ratio_sums import Array, RatioSums, interval, ratio
+from textassay.stats.ratio_sums import Array, RatioSums, effective_units, interval, ratio
 
 FEW_UNITS = 20
 
@@ -75,7 +75,7 @@ def value_interval(
     """
     from scipy.special import chdtri
 
-    low, high = interval(resampled, len(sums))
+    low, high = interval(resampled, effective_units(sums))
     usual, number = unusual_units(sums)
     sparse = (number < FEW_UNITS) & (4 * number < len(sums)) & (len(sums) > 1)
     if events is not None:

@@ -71,7 +71,34 @@ def bootstrap_ratios(sums: RatioSums, n_resamples: int, rng: np.random.Generator
     return ratio(both[:, :k], both[:, k:])
 
 
-def interval(resampled: Array, n_units: int) -> tuple[Array, Array]:
+def effective_units(sums: RatioSums) -> Array:
+    """How many units of normal spread the error of each measure is known from, float64[K].
+
+    Where a few units outweigh all others, the spread itself is known badly. The degrees of freedom
+    of an estimated variance are 2 n / (kurtosis - 1) (Satterthwaite 1946); kurtosis is that of the
+    units' residuals from the common ratio, which make up its error. At most the number of units.
+    """
+    n = len(sums)
+    residuals = np.nan_to_num(sums.numerators - sums.values * sums.denominators)
+    squares = residuals * residuals
+    total = squares.sum(axis=0)
+    kurtosis = np.full(total.shape, 3.0)
+    np.divide(n * (squares * squares).sum(axis=0), total * total, out=kurtosis, where=total > 0)
+    units: Array = np.clip(2 * n / np.maximum(1e-9, kurtosis - 1), min(n, 3), n)
+    return units
+
+
+def joint_units(variances: tuple[Array, Array], units: tuple[Array, Array]) -> Array:
+    """The same of a difference of two measures, by Satterthwaite's rule."""
+    one, two = variances
+    parts = one * one / np.maximum(1.0, units[0] - 1) + two * two / np.maximum(1.0, units[1] - 1)
+    fewest = np.minimum(*units)
+    out = fewest.copy()
+    np.divide((one + two) ** 2, parts, out=out, where=parts > 0)
+    return np.where(parts > 0, out + 1, fewest)
+
+
+def interval(resampled: Array, n_units: Array | float) -> tuple[Array, Array]:
     """95 % interval of each column from its bootstrap; NaN where no resample gave a number.
 
     NaN also where there is a single unit, which tells nothing of how others differ.
@@ -83,21 +110,20 @@ def interval(resampled: Array, n_units: int) -> tuple[Array, Array]:
     Parameters
     ----------
     resampled : float64[B, K]
-    n_units : int
-        Units that were resampled; of two sides the smaller number.
+    n_units : float64[K] or float
+        Units that were resampled, or as how many they count (:func:`effective_units`).
     """
     from scipy.special import ndtr, stdtrit
 
-    if n_units < 2:
-        nothing = np.full(resampled.shape[1], np.nan)
-        return nothing, nothing.copy()
-    tail = float(ndtr(-np.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 0.975)))
-    if np.isnan(resampled).any():
-        defined = ~np.isnan(resampled)
-        low, high = np.full(resampled.shape[1], np.nan), np.full(resampled.shape[1], np.nan)
-        for column in np.flatnonzero(defined.any(axis=0)):
-            numbers = resampled[defined[:, column], column]
-            low[column], high[column] = np.quantile(numbers, [tail, 1 - tail])
-        return low, high
-    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    units = np.broadcast_to(np.asarray(n_units, np.float64), resampled.shape[1:])
+    low, high = np.full(units.shape, np.nan), np.full(units.shape, np.nan)
+    several = units > 1
+    n = units[several]
+    tails = np.zeros(units.shape)
+    tails[several] = ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975))
+    for column in np.flatnonzero(several):
+        numbers = resampled[:, column]
+        numbers = numbers[~np.isnan(numbers)]
+        if numbers.size:
+            low[column], high[column] = np.quantile(numbers, [tails[column], 1 - tails[column]])
     return low, high

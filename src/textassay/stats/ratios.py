@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from textassay.errors import UsageError
 from textassay.stats.events import event_pvalue, typical_deviations, value_interval
 from textassay.stats.multiplicity import max_t
-from textassay.stats.ratio_sums import Array, RatioSums, bootstrap_ratios, interval, ratio
+from textassay.stats.ratio_sums import (
+    Array,
+    RatioSums,
+    bootstrap_ratios,
+    effective_units,
+    interval,
+    joint_units,
+    ratio,
+)
 from textassay.stats.resampling import bootstrap_sums, signed_sums, subset_sums
 
 
@@ -124,7 +132,9 @@ def compare_ratios(
         t, null_t, null = _unpaired(system, human, n_resamples, rng)
     distance = system.values - human.values
     defined = ~np.isnan(distance)
-    low, high = interval(boot, min(len(system), len(human)))
+    units = (effective_units(system), effective_units(human))
+    variances = (_variances(resampled[0]), _variances(resampled[1]))
+    low, high = interval(boot, joint_units(variances, units))
     error = np.full(distance.shape, np.nan)
     error[defined] = np.nanstd(boot[:, defined], axis=0, ddof=1)
     if least is None:
@@ -162,6 +172,14 @@ def compare_ratios(
     return RatioComparison(
         distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired, null
     )
+
+
+def _variances(rows: Array) -> Array:
+    """Variance of each column; 0 where there is none."""
+    out = np.zeros(rows.shape[1])
+    known = ~np.isnan(rows).any(axis=0)
+    out[known] = rows[:, known].var(axis=0)
+    return out
 
 
 def _unpaired(
