@@ -243,3 +243,18 @@ def test_heaps_fit_recovers_known_parameters() -> None:
     assert np.isclose(fit.dispersion, 1.0, atol=0.15)
     equal = heaps_fit([5, 5, 0], [3, 4, 0])
     assert (equal.alpha, equal.beta, equal.dispersion, equal.size) == (None, None, None, 2)
+
+
+@pytest.mark.parametrize(("exponent", "xmin"), [(2.3, 1), (2.3, 3), (2.8, 1), (1.8, 2)])
+def test_power_laws_equal_those_of_the_powerlaw_package(exponent: float, xmin: int) -> None:
+    import powerlaw
+
+    values = np.random.default_rng(xmin).zipf(exponent, 3000)
+    values = values[values < 10**9]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of its own first guesses
+        theirs = powerlaw.Fit(
+            values, discrete=True, xmin=xmin, estimate_discrete=False, verbose=False
+        ).power_law.alpha
+    # it searches to within some 1e-4, below an exponent of 3
+    assert np.isclose(power_law_fit(values, xmin).exponent, theirs, atol=3e-4)

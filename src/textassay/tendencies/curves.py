@@ -46,7 +46,7 @@ def all_series(family: Family) -> Iterator[Record]:
         if family.type_token.curves.grouped[which].items:
             yield _type_token(family, which, sample)
     for measure, values in family.distributions():
-        for sample, numbers in zip(family.compared, values, strict=True):
+        for sample, numbers in zip(family.all, values, strict=True):
             if not np.isnan(numbers).all():
                 yield _distribution(family, measure, sample, numbers)
     yield from _by_size(family)
@@ -194,7 +194,8 @@ def _by_size(family: Family) -> Iterator[Record]:
         yield from _ratios_by_size(family, sample)
         yield from _heaps_by_size(family, sample)
     for measure, values in family.distributions():
-        grouped, _ = grouped_values(family.compared, values)
+        number = len(family.compared)
+        grouped, _ = grouped_values(family.compared, values[:number])
         statistics = OrderedStatistics()
         yield from _distances_by_size(
             family, grouped, statistics, (measure,), _FEWEST, "documents a side"

@@ -155,10 +155,10 @@ class Family:
         return self._measured[sample.name]
 
     def distributions(self) -> list[tuple[CountMeasure, list[NDArray[np.float64]]]]:
-        """Length, share of stopwords, share of symbols of every document of systems and people."""
-        found = [(OF_LENGTHS, [sample.lengths.astype(float) for sample in self.compared])]
+        """Length, share of stopwords, share of symbols of every document of all texts."""
+        found = [(OF_LENGTHS, [sample.lengths.astype(float) for sample in self.all])]
         for name, column in SHARES.items():
             if name != "stopwords" or self.options.stopwords is not None:
-                shares = [sample.shares(column) for sample in self.compared]
+                shares = [sample.shares(column) for sample in self.all]
                 found.append((OF_SHARES[name], shares))
         return found

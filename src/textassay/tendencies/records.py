@@ -55,7 +55,7 @@ def tendency_records(
         *composition_records(family),
         *distribution_records(family),
         *ngram_records(family),
-        *triangle_records(family),
+        *human_file_records(family),
         *curves.all_series(family),
     ]
     return records, document_sums(family)
@@ -65,6 +65,7 @@ def type_records(family: Family) -> Iterator[Record]:
     """Zipf's law, ranks, unigrams, hapax legomena, entropy: statistics of counts of types."""
     grouped = [sample.by_type for sample in family.all]
     yield from _count_records(family, "types", family.all, grouped, family.types, OF_TYPES)
+    yield from _triangle(family, grouped, family.types, OF_TYPES)
 
 
 def ngram_records(family: Family) -> Iterator[Record]:
@@ -91,10 +92,12 @@ def ngram_records(family: Family) -> Iterator[Record]:
 def distribution_records(family: Family) -> Iterator[Record]:
     """KS distances of lengths and shares."""
     for measure, values in family.distributions():
-        grouped, _ = grouped_values(family.compared, values)
+        grouped, _ = grouped_values(family.all, values)
+        statistics = OrderedStatistics()
         yield from _count_records(
-            family, measure.measure, family.compared, grouped, OrderedStatistics(), (measure,)
+            family, measure.measure, family.all, grouped, statistics, (measure,)
         )
+        yield from _triangle(family, grouped, statistics, (measure,))
 
 
 def _count_records(
@@ -225,51 +228,65 @@ def _add_heaps(
     )
 
 
-def triangle_records(family: Family) -> Iterator[Record]:
-    """Distances from training text, and between human files: what verdicts are to be read with.
+def _triangle(
+    family: Family,
+    grouped: Sequence[Grouped],
+    statistics: Statistics,
+    measures: Sequence[CountMeasure],
+) -> Iterator[Record]:
+    """Distances to and from training text: what verdicts are to be read with.
 
     All edges of the triangle are of one size: that of the smallest comparison with human text.
     """
-    human, training = family.human, family.training
-    if human is None or not human.tokens.size:
+    pairs = {id(s): (s, g) for s, g in zip(family.all, grouped, strict=True) if g.items}
+    human, training = (pairs.get(id(sample)) for sample in (family.human, family.training))
+    systems = [pairs[id(sample)] for sample in family.systems if id(sample) in pairs]
+    if human is None or training is None or not systems:
         return
-    sizes = {
-        sample.name: common_size(sample.by_type, human.by_type)
-        for sample in family.systems
-        if sample.tokens.size
-    }
-    if training is not None and training.tokens.size and sizes:
-        items = min(*sizes.values(), training.by_type.items)
-        for sample in family.compared:
-            if sample.tokens.size:
-                yield from _distances(family, sample, training, items)
-            if sizes.get(sample.name, items) != items and not family.tests.full_size:
-                yield from _distances(family, sample, human, items)
+    sizes = [common_size(mine, human[1]) for _, mine in systems]
+    items = min(*sizes, training[1].items)
+    for pair in (*systems, human):
+        yield from _distances(family, pair, training, statistics, measures, items)
+    for pair, size in zip(systems, sizes, strict=True):
+        if size != items and not family.tests.full_size:
+            yield from _distances(family, pair, human, statistics, measures, items)
+
+
+def human_file_records(family: Family) -> Iterator[Record]:
+    """Distances of human files from each other, by types."""
     for number, sample in enumerate(family.human_files):
         for other in family.human_files[number + 1 :]:
-            if sample.tokens.size and other.tokens.size:
-                items = common_size(sample.by_type, other.by_type)
-                yield from _distances(family, sample, other, items)
+            one, two = (sample, sample.by_type), (other, other.by_type)
+            if one[1].items and two[1].items:
+                items = common_size(one[1], two[1])
+                yield from _distances(family, one, two, family.types, OF_TYPES, items)
 
 
-def _distances(family: Family, one: Sample, other: Sample, items: int) -> Iterator[Record]:
-    """Distances of one sample from another, by types."""
-    mine, theirs = one.by_type, other.by_type
-    tests, setting, statistics = family.tests, family.setting, family.types
-    names = ("triangle", one.content, other.content)
+def _distances(
+    family: Family,
+    one: tuple[Sample, Grouped],
+    other: tuple[Sample, Grouped],
+    statistics: Statistics,
+    measures: Sequence[CountMeasure],
+    items: int,
+) -> Iterator[Record]:
+    """Distances of one sample from another."""
+    (sample, mine), (far, theirs) = one, other
+    tests, setting = family.tests, family.setting
+    names = ("triangle", measures[0].measure, sample.content, far.content)
     size = EVERYTHING if tests.full_size else items
     rng = setting.rng(*names)
     rows = distances_at(mine, theirs, statistics, size, rng, family.workers)
     rng = setting.rng(*names, "errors")
     errors = distance_errors(mine, theirs, statistics, rng, family.workers)
     reach = reach_of(min(mine.units, theirs.units))
-    for measure in OF_TYPES:
+    for measure in measures:
         if not measure.is_distance:
             continue
         k = measure.column - statistics.values
         distance = float(np.mean(rows[:, k]))
         shown = None if tests.full_size else items
-        record = tests.blank(measure, family.side(one), shown, against=other.name)
+        record = tests.blank(measure, family.side(sample), shown, against=far.name)
         record.distance = finite(distance)
         low, high = clipped(distance, reach * float(errors[k]), measure.bounds)
         record.distance_low, record.distance_high = low, high
