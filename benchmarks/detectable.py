@@ -28,7 +28,7 @@ CASES = {
     "tendencies.unigram.tvd": "another topic",
     "tendencies.length.ks": "cut to two thirds",
 }
-_GRID = (0.02, 0.05, 0.1, 0.2, 0.4)
+_GRID = (0.03, 0.1, 0.3)
 
 
 class Split:
@@ -63,10 +63,10 @@ def main() -> None:
         clean = list(workers.map_in_processes(Split(None, 0.0, options), range(30)))
         for measure, defect in CASES.items():
             stated = float(np.median([found[measure].detectable for found in clean]))
-            # distances by dose, from 20 splits each: the mean is the truth at this size
+            # distances by dose, from 10 splits each: the mean is the truth at this size
             distances = [0.0 if clean[0][measure].direction == "human" else _mean(clean, measure)]
             for dose in _GRID:
-                found = workers.map_in_processes(Split(defect, dose, options), range(100, 120))
+                found = workers.map_in_processes(Split(defect, dose, options), range(100, 110))
                 distances.append(abs(_mean(list(found), measure)))
             dose = float(np.interp(stated, distances, [0.0, *_GRID]))
             tried = list(

@@ -44,6 +44,7 @@ from textassay.results import (
 from textassay.resume import Store
 from textassay.settings import AssaySettings
 from textassay.stats.multiplicity import benjamini_hochberg, holm
+from textassay.stats.ratio_sums import make_ready
 from textassay.stats.setting import Setting
 from textassay.tendencies.family import TRAINING, TendencyOptions, Text
 from textassay.tendencies.records import tendency_records
@@ -117,6 +118,7 @@ def run_assay(
         work = _read(settings, inputs, train_files, tokenizer, progress)
         with Workers(settings.jobs) as work.workers:
             doubts = work.workers.start(work.text_warnings)
+            ready = work.workers.start(make_ready)
             records: list[Record] = []
             documents: list[DocumentSums] = []
             matches = None
@@ -127,6 +129,7 @@ def run_assay(
                 found, sums = _tendencies(work)
                 records = [*found, *records]
                 documents = joined_sums(documents, sums)
+            ready.result()
             warnings = doubts.result()
             jobs = work.workers.jobs
         adjust(records)

@@ -206,23 +206,21 @@ def _source_in_window(
     passage: Passage, source: SourcePassage, window: list[_OpenedPiece]
 ) -> SourcePassage:
     parts: list[_OpenedPiece] = []
-    have = characters = 0
     for opened in reversed(window):
         parts.insert(0, opened)
-        have += opened.encoded.ids.size
-        characters += len(opened.text)
-        if have > passage.tokens + 64 and characters > len(opened.text) + _AROUND:
+        shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
+        ends = np.concatenate(
+            [part.encoded.byte_ends + shift for part, shift in zip(parts, shifts, strict=True)]
+        )
+        # the last piece of the window holds the passage's last token
+        target = passage.byte - parts[-1].piece.base + int(shifts[-1])
+        last = int(np.searchsorted(ends, target))
+        first = last - passage.tokens + 1
+        # enough, if the passage and the text before it lie inside
+        if first > 0 and ends[first - 1] > _AROUND and isinstance(opened.piece.content, bytes):
             break
     text = b"".join(opened.text for opened in parts)
-    shifts = np.cumsum([0, *(len(opened.text) for opened in parts[:-1])])
     ids = np.concatenate([opened.encoded.ids for opened in parts])
-    ends = np.concatenate(
-        [opened.encoded.byte_ends + shift for opened, shift in zip(parts, shifts, strict=True)]
-    )
-    # the last piece of the window holds the passage's last token
-    target = passage.byte - parts[-1].piece.base + int(shifts[-1])
-    last = int(np.searchsorted(ends, target))
-    first = last - passage.tokens + 1
     begin = int(ends[first - 1]) if first > 0 else 0
     begin += len(text[begin:]) - len(text[begin:].lstrip(b" \t\r\n\v\f"))
     end = int(ends[last])

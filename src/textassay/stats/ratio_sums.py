@@ -57,6 +57,14 @@ class RatioSums:
         return RatioSums(self.numerators[index], self.denominators[index], list(keys))
 
 
+def make_ready() -> None:
+    """Import and load what comparisons need: beside other work in a thread it costs little."""
+    import scipy.special  # noqa: F401  # for those who import it later
+
+    one = np.ones((2, 1))
+    bootstrap_ratios(RatioSums(one, one, ["a", "b"]), 1, np.random.default_rng(0))
+
+
 def ratio(numerators: Array, denominators: Array) -> Array:
     """Quotients; NaN where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
