@@ -5,8 +5,8 @@
 Documents of one human collection are dealt to a "system" and a "human" side many times, so that
 every difference is chance. Wanted: intervals that hold the truth 93 to 97 times in a hundred,
 p-values below .05 five times, and hardly a verdict `differs`. The truth of a value that depends on
-the size of the text is its mean over samples of that size from the whole collection; that of a
-distance, its mean over pairs of disjoint samples.
+the size of the text is its mean over all splits, as it grows with the logarithm of the size; that
+of a distance, its mean over splits.
 """
 
 from __future__ import annotations
@@ -96,13 +96,15 @@ def calibrate(
     for measurements in found:
         for measure, record in measurements.items():
             rows[measure].append(record)
-    # values and distances of all splits together stand for the truth: they are draws of it
     print(f"\n{n} against {m} {unit}s, {options.splits} splits\n")
     print("| measure | value held | distance held | p <= .05 | differs | within |")
     print("|---|---|---|---|---|---|")
     for measure, measured in rows.items():
         shares = [
-            held([(r.value, r.value_low, r.value_high) for r in measured]),
+            held(
+                [(r.value, r.value_low, r.value_high) for r in measured],
+                sizes=[float(r.size or 1) for r in measured],
+            ),
             held(
                 [(r.distance, r.distance_low, r.distance_high) for r in measured],
                 0.0 if measured[0].direction == "human" else None,
@@ -121,15 +123,23 @@ def mean(values: list[bool]) -> float:
 
 
 def held(
-    rows: list[tuple[float | None, float | None, float | None]], truth: float | None = None
+    rows: list[tuple[float | None, float | None, float | None]],
+    truth: float | None = None,
+    sizes: list[float] | None = None,
 ) -> float:
-    """Share of intervals that hold the truth: the number given, or the mean of all estimates."""
-    known = [row for row in rows if None not in row]
-    if not known:
+    """Share of intervals that hold the truth: the number given, or the mean of all estimates.
+
+    Where estimates are of texts of unlike size, the truth grows with its logarithm.
+    """
+    kept = [k for k, row in enumerate(rows) if None not in row]
+    if not kept:
         return float("nan")
-    if truth is None:
-        truth = float(np.mean([value for value, _, _ in known]))
-    return mean([low - 1e-12 <= truth <= high + 1e-12 for _, low, high in known])
+    values, lows, highs = (np.array([rows[k][part] for k in kept]) for part in range(3))
+    expected = np.full(len(kept), np.mean(values) if truth is None else truth)
+    logs = np.log([sizes[k] for k in kept]) if sizes else np.zeros(len(kept))
+    if truth is None and np.ptp(logs) > 0:
+        expected = np.polyval(np.polyfit(logs, values, 1), logs)
+    return float(np.mean((lows - 1e-12 <= expected) & (expected <= highs + 1e-12)))
 
 
 class _Split:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from textassay.stats.grouped import (
     OrderedStatistics,
     TypeStatistics,
     bootstraps,
+    deals,
     pooled,
     subsets,
     two_subsets,
@@ -98,6 +100,24 @@ def test_two_subsets_are_disjoint(
     assert (sums[:, : names.size] == mine[:, : names.size] * (names + 1)).all()
     if first + second == len(units) and items >= names.size:
         assert (mine[:, : names.size] + theirs[:, : names.size] == 1).all()
+
+
+@settings(max_examples=60 * EXAMPLES)
+@given(units_of.filter(lambda units: len(units) > 1), st.data())
+def test_deals_are_of_equal_size(units: list[list[int]], data: st.DataObject) -> None:
+    first = data.draw(st.integers(1, len(units) - 1))
+    names = np.arange(sum(map(len, units)), dtype=np.int32)
+    offsets = grouped(units, 6).offsets
+    mine, theirs = deals(Grouped(names, offsets, max(1, names.size)), first, KEY, 0, 6)
+    assert (mine.sum(axis=1) == theirs.sum(axis=1)).all()
+    assert ((mine + theirs) <= 1).all()
+    for row in range(6):
+        # one of the two sides is whole: units that are there are there with all items
+        whole = [
+            all(len(set(side[row][begin:end].tolist())) <= 1 for begin, end in pairwise(offsets))
+            for side in (mine, theirs)
+        ]
+        assert any(whole)
 
 
 def test_every_unit_is_as_likely() -> None:
@@ -257,6 +277,35 @@ def test_permutation_pvalues_are_uniform_if_texts_are_alike() -> None:
     for column in np.array(found).T:
         # p-values of hundredths are never below what a uniform number is, but for chance
         assert scipy.stats.kstest(column, "uniform").pvalue > 1e-3
+
+
+def test_permutation_pvalues_are_uniform_if_units_differ_in_size() -> None:
+    """Long and short units of unlike content: what is cut must depend on the deal."""
+    rng = np.random.default_rng(6)
+    statistics = TypeStatistics(None, 400)
+    found = []
+    with Workers(1) as workers:
+        for number in range(120):
+            units = [
+                rng.zipf(1.4 + 0.4 * (size > 60), size) % 400 for size in rng.choice([15, 150], 24)
+            ]
+            items = np.concatenate(units).astype(np.int32)
+            ends = np.concatenate([[0], np.cumsum([unit.size for unit in units])])
+            half = int(ends[12])
+            mine = Grouped(items[:half], ends[:13].astype(np.int64), 400)
+            theirs = Grouped(items[half:], (ends[12:] - half).astype(np.int64), 400)
+
+            def named(*names: object, number: int = number) -> np.random.Generator:
+                return rng_of(number, *names)
+
+            found.append(
+                compare_counts(
+                    mine, theirs, statistics, rng=named, workers=workers, n_resamples=99
+                ).pvalue
+            )
+    for column in np.array(found).T:
+        assert scipy.stats.kstest(column, "uniform").pvalue > 1e-3
+        assert (column <= 0.05).mean() <= 0.11  # 120 of .05: .11 is beyond three deviations
 
 
 def test_texts_that_differ_are_told_apart() -> None:

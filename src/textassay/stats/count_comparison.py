@@ -14,6 +14,7 @@ from textassay.stats.grouped import (
     Counts,
     Grouped,
     Statistics,
+    deals,
     in_batches,
     key_of,
     pooled,
@@ -302,7 +303,10 @@ def _permutations(
     rng: Rng,
     workers: Workers,
 ) -> tuple[Array, Array, Array]:
-    """Observed and permuted statistics at the smaller side's size; floor at the common size."""
+    """Observed and permuted statistics at the smaller side's size; floor at the common size.
+
+    Each deal has its own smaller side, or the true deal would not be one of them.
+    """
     smaller = min(system.items, human.items)
     if everything.items > LARGE:
         n_resamples = min(n_resamples, 199)
@@ -314,10 +318,7 @@ def _permutations(
     )[0]
     key = key_of(rng("permutation"))
     null = in_batches(
-        lambda first, n: _both(
-            statistics,
-            *two_subsets(everything, smaller, key, first, n, (system.units, human.units)),
-        ),
+        lambda first, n: _both(statistics, *deals(everything, system.units, key, first, n)),
         n_resamples,
         4 * everything.size,
         workers,

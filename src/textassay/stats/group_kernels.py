@@ -126,6 +126,43 @@ def two_subset_counts(
 
 
 @kernel
+def dealt_counts(
+    categories: Any, offsets: Any, first_units: int, key: Any, first: int, counts: Any
+) -> None:
+    """Deal all units to two sides, `first_units` to the first; the larger is cut to the smaller.
+
+    `counts` is int32[2, R, K]. What is cut depends on the deal, as it does on the true one, so that
+    the true one is a deal like any other.
+    """
+    units = offsets.size - 1
+    order = np.empty(units, np.int32)
+    nothing = np.empty(0, np.int32)
+    for r in range(counts.shape[1]):
+        stream = stream_of(key, first + r)
+        for u in range(units):
+            order[u] = u
+        for i in range(units - 1):
+            other = np.uint64(i + below(stream, i, units - i))
+            unit = order[other]
+            order[other] = order[np.uint64(i)]
+            order[np.uint64(i)] = unit
+        mine = 0
+        for i in range(first_units):
+            unit = np.uint64(order[i])
+            mine += offsets[unit + np.uint64(1)] - offsets[unit]
+        smaller = min(mine, offsets[units] - mine)
+        for side in range(2):
+            counts[side, r, :] = 0
+            left = smaller
+            i = 0 if side == 0 else first_units
+            while left > 0:
+                unit = np.uint64(order[i])
+                begin, end = offsets[unit], offsets[unit + np.uint64(1)]
+                left = _add_unit(categories, nothing, begin, end, left, counts[side, r], nothing)
+                i += 1
+
+
+@kernel
 def bootstrap_counts(
     categories: Any,
     weights: Any,

@@ -147,6 +147,18 @@ def two_subsets(
     return two_weighed_subsets(sample, items, key, first, rows, units)[0]
 
 
+def deals(sample: Grouped, units: int, key: np.uint64, first: int, rows: int) -> Counts:
+    """All units dealt to two sides, so many to the first; the larger cut to the smaller one's size.
+
+    int32[2, rows, size].
+    """
+    from textassay.stats.group_kernels import dealt_counts
+
+    counts = np.empty((2, rows, sample.size), np.int32)
+    dealt_counts(sample.categories, sample.offsets, units, key, first, counts)
+    return counts
+
+
 def bootstraps(
     sample: Grouped, key: np.uint64, rows: int, workers: Workers
 ) -> tuple[Counts, Counts]:
