@@ -131,6 +131,15 @@ class Corpus:
         )
 
 
+def judged_tokens(corpus: Corpus) -> NDArray[np.int32]:
+    """Tokens that are no prompt, documents end to end."""
+    if not corpus.prompt_lengths.any():
+        return corpus.tokens
+    sizes = np.diff(corpus.offsets)
+    place = np.arange(corpus.tokens.size) - np.repeat(corpus.offsets[:-1], sizes)
+    return corpus.tokens[place >= np.repeat(corpus.prompt_lengths, sizes)]
+
+
 def _names(documents: Sequence[Document], name: str) -> dict[str, Any]:
     named = all(document.id is not None for document in documents) and len(documents) > 0
     ids = [

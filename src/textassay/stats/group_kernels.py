@@ -156,6 +156,8 @@ def dealt_counts(
             left = smaller
             i = 0 if side == 0 else first_units
             while left > 0:
+                if i + _AHEAD < units:
+                    prefetch(categories, offsets[np.uint64(order[i + _AHEAD])])
                 unit = np.uint64(order[i])
                 begin, end = offsets[unit], offsets[unit + np.uint64(1)]
                 left = _add_unit(categories, nothing, begin, end, left, counts[side, r], nothing)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.corpus import Corpus
+from textassay.corpus.corpus import Corpus, judged_tokens
 from textassay.corpus.ngrams import count_ngrams
 from textassay.corpus.token_kinds import TokenKinds
 from textassay.corpus.units import unit_keys
@@ -140,15 +140,6 @@ class Sample:
         counts = np.zeros(self.vocabulary_size, np.int32)
         window_sums(self.tokens, self.offsets, window, counts, out)
         return out
-
-
-def judged_tokens(corpus: Corpus) -> NDArray[np.int32]:
-    """Tokens that are no prompt, documents end to end."""
-    if not corpus.prompt_lengths.any():
-        return corpus.tokens
-    sizes = np.diff(corpus.offsets)
-    place = np.arange(corpus.tokens.size) - np.repeat(corpus.offsets[:-1], sizes)
-    return corpus.tokens[place >= np.repeat(corpus.prompt_lengths, sizes)]
 
 
 def grouped_ngrams(samples: Sequence[Sample], order: int) -> list[Grouped]:

@@ -1,0 +1,10 @@
+"""Overlap: is the text good (like people's), and is it varied (unlike itself)?
+
+>>> from textassay.overlap import self_bleu
+>>> self_bleu(["a cat sat down", "a cat sat up"], order=2).score
+0.7071067811865475
+"""
+
+from textassay.overlap.bleu import Bleu, bleu, bleu_by_document, self_bleu
+
+__all__ = ["Bleu", "bleu", "bleu_by_document", "self_bleu"]
