@@ -6,5 +6,20 @@
 """
 
 from textassay.overlap.bleu import Bleu, bleu, bleu_by_document, self_bleu
+from textassay.overlap.diversity import (
+    compression_ratio,
+    distinct,
+    distinct_documents,
+    repetition,
+)
 
-__all__ = ["Bleu", "bleu", "bleu_by_document", "self_bleu"]
+__all__ = [
+    "Bleu",
+    "bleu",
+    "bleu_by_document",
+    "compression_ratio",
+    "distinct",
+    "distinct_documents",
+    "repetition",
+    "self_bleu",
+]
