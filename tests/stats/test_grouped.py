@@ -23,7 +23,7 @@ from textassay.stats.count_comparison import (
     value_at,
     value_errors,
 )
-from textassay.stats.group_kernels import heaps_values
+from textassay.stats.count_kernels import heaps_values
 from textassay.stats.grouped import (
     EVERYTHING,
     EntropyStatistics,

@@ -208,7 +208,7 @@ class TypeStatistics:
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
-        from textassay.stats.group_kernels import type_values
+        from textassay.stats.count_kernels import type_values
 
         out = np.empty((len(counts), self.values))
         type_values(counts, self.logs, out)
@@ -216,7 +216,7 @@ class TypeStatistics:
 
     def compare(self, counts: Counts, others: Counts) -> Array:
         """float64[R, distances + places]."""
-        from textassay.stats.group_kernels import type_distances
+        from textassay.stats.count_kernels import type_distances
 
         out = np.empty((len(counts), self.distances + self.places.size))
         type_distances(counts, others, self.places, out)
@@ -231,7 +231,7 @@ class EntropyStatistics:
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""
-        from textassay.stats.group_kernels import entropies
+        from textassay.stats.count_kernels import entropies
 
         out = np.empty((len(counts), 1))
         entropies(counts, out)
@@ -254,7 +254,7 @@ class OrderedStatistics:
 
     def compare(self, counts: Counts, others: Counts) -> Array:
         """float64[R, 1]."""
-        from textassay.stats.group_kernels import ordered_distances
+        from textassay.stats.count_kernels import ordered_distances
 
         out = np.empty((len(counts), 1))
         ordered_distances(counts, others, out)

@@ -103,7 +103,7 @@ def joint_units(variances: tuple[Array, Array], units: tuple[Array, Array]) -> A
     fewest = np.minimum(*units)
     out = fewest.copy()
     np.divide((one + two) ** 2, parts, out=out, where=parts > 0)
-    return np.where(parts > 0, out + 1, fewest)
+    return np.where((parts > 0) & (fewest > 1), out + 1, fewest)
 
 
 def interval(resampled: Array, n_units: Array | float) -> tuple[Array, Array]:

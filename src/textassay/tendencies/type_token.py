@@ -124,7 +124,7 @@ def _divided(numerators: Array, denominators: Array) -> Array:
 
 def _fits(curves: Curves, documents: Counts, types: Counts) -> Array:
     """alpha, beta of each row."""
-    from textassay.stats.group_kernels import heaps_values
+    from textassay.stats.count_kernels import heaps_values
 
     out = np.empty((len(documents), 2))
     heaps_values(documents, types, np.log(curves.lengths), out)
