@@ -100,7 +100,7 @@ def value_errors(
     key = key_of(rng)
     halves = in_batches(
         lambda first, n: statistics.describe(subsets(sample, sample.items // 2, key, first, n)),
-        HALVES,
+        HALVES // statistics.thrift,
         sample.size,
         workers,
     )
@@ -185,7 +185,7 @@ def human_pairs(
     items: int,
     rng: np.random.Generator,
     workers: Workers,
-    rows: int = HUMAN_PAIRS,
+    rows: int | None = None,
 ) -> Array:
     """Differences and distances of disjoint samples of one text, float64[rows, V + D]."""
     kept = statistics.values + statistics.distances
@@ -197,7 +197,7 @@ def human_pairs(
         lambda first, n: _both(
             statistics, *two_subsets(human, items, key, first, n, (half, human.units - half))
         ),
-        rows,
+        rows or HUMAN_PAIRS // statistics.thrift**2,
         4 * human.size,
         workers,
     )[:, :kept]

@@ -179,10 +179,14 @@ def bootstraps(
 
 
 class Statistics(Protocol):
-    """What is asked of counts: `values` numbers of one text, `distances` of two, and a curve."""
+    """What is asked of counts: `values` numbers of one text, `distances` of two, and a curve.
+
+    `thrift` divides the numbers of draws where rows of counts are very wide.
+    """
 
     values: int
     distances: int
+    thrift: int
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
@@ -201,6 +205,7 @@ class TypeStatistics:
 
     values = 4
     distances = 2
+    thrift = 1
 
     def __init__(self, ranks: int | None, size: int) -> None:
         self.logs = np.log(np.arange(1.0, min(size, ranks or size) + 1))
@@ -228,6 +233,7 @@ class EntropyStatistics:
 
     values = 1
     distances = 0
+    thrift = 2  # there are many times more n-grams than types
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""
@@ -247,6 +253,7 @@ class OrderedStatistics:
 
     values = 0
     distances = 1
+    thrift = 1
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 0]."""

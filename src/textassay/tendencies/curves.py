@@ -26,7 +26,7 @@ from textassay.tendencies.comparison import Side, Tests
 from textassay.tendencies.family import Family
 from textassay.tendencies.measures import HEAPS, OF_TYPES, CountMeasure
 from textassay.tendencies.sample import Sample, grouped_values
-from textassay.tendencies.type_token import TypeTokenComparison, fit
+from textassay.tendencies.types_by_length import TypeTokenComparison, fit
 
 _POINTS = 80  # of a curve over ranks or values
 _SMALLEST = 500  # tokens of the smallest corpus on curves over size

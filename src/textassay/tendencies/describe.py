@@ -20,7 +20,7 @@ from textassay.stats.fits import HeapsFit, ZipfFit, rank_fit, zipf_fit
 from textassay.stats.grouped import EntropyStatistics, TypeStatistics
 from textassay.stats.resampling import as_generator
 from textassay.tendencies.sample import Sample
-from textassay.tendencies.type_token import fit
+from textassay.tendencies.types_by_length import fit
 
 Texts = Corpus | Sequence[str]
 Array = NDArray[np.float64]

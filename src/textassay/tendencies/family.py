@@ -21,7 +21,7 @@ from textassay.tendencies.comparison import CENSORED, Side, Tests
 from textassay.tendencies.composition import SHARES, composition
 from textassay.tendencies.measures import OF_LENGTHS, OF_SHARES, CountMeasure
 from textassay.tendencies.sample import Sample, common_window
-from textassay.tendencies.type_token import TypeToken
+from textassay.tendencies.types_by_length import TypeToken
 
 TRAINING = "training text"
 _CUT = 0.05  # share of documents of the greatest length from which on lengths are censored

@@ -24,10 +24,10 @@ from textassay.tendencies.comparison import PERMUTATIONS, Side, clipped, reach_o
 from textassay.tendencies.family import Family, TendencyOptions, Text
 from textassay.tendencies.measures import HEAPS, OF_NGRAMS, OF_TYPES, CountMeasure
 from textassay.tendencies.sample import Sample, grouped_ngrams, grouped_values
-from textassay.tendencies.type_token import TypeTokenComparison
-from textassay.tendencies.type_token import fit as fit_heaps
+from textassay.tendencies.types_by_length import TypeTokenComparison
+from textassay.tendencies.types_by_length import fit as fit_heaps
 
-_NGRAM_PERMUTATIONS = 199
+_NGRAM_PERMUTATIONS = 99
 _SUMS = ("types", "stopwords", "symbols", "words", "word_characters")
 
 
