@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -62,9 +63,9 @@ def test_compression_and_copies() -> None:
         (lambda: compression_ratio([""]), "no character"),
     ],
 )
-def test_misuse(call: object, message: str) -> None:
+def test_misuse(call: Callable[[], object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        call()  # type: ignore[operator]
+        call()
 
 
 @pytest.mark.published

@@ -280,11 +280,12 @@ def _scored(
     smoothing: int,
     effective_order: bool,
 ) -> Bleu:
-    by_sentence = _scores(matched, lengths, closest, order, smoothing, effective_order)
-    totals = np.maximum(1, lengths[:, None] - np.arange(order))
+    totals = np.maximum(1, lengths[:, None] - np.arange(order)).astype(float)
+    own = np.clip(lengths, 1, order) if effective_order else np.full(lengths.size, order)
+    by_sentence = _combined(matched, totals, lengths, closest, own, smoothing)
     corpus = _combined(
         matched.sum(axis=0)[None],
-        totals.sum(axis=0)[None].astype(float),
+        totals.sum(axis=0)[None],
         lengths.sum()[None],
         closest.sum()[None],
         np.full(1, order),
@@ -292,20 +293,6 @@ def _scored(
     )[0]
     scores = by_sentence.mean(axis=0)
     return Bleu(float(scores[order - 1]), scores, corpus, by_sentence, order, smoothing)
-
-
-def _scores(
-    matched: Array,
-    lengths: NDArray[np.int64],
-    closest: NDArray[np.int64],
-    order: int,
-    smoothing: int,
-    effective_order: bool,
-) -> Array:
-    """Scores of all sentences at all orders, float64[S, order]."""
-    totals = np.maximum(1, lengths[:, None] - np.arange(order)).astype(float)
-    own = np.clip(lengths, 1, order) if effective_order else np.full(lengths.size, order)
-    return _combined(matched, totals, lengths, closest, own, smoothing)
 
 
 def _combined(

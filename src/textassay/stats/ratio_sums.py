@@ -59,8 +59,9 @@ class RatioSums:
 
 def make_ready() -> None:
     """Import and load what comparisons need: beside other work in a thread it costs little."""
-    import scipy.special  # noqa: F401  # for those who import it later
+    import importlib
 
+    importlib.import_module("scipy.special")
     one = np.ones((2, 1))
     bootstrap_ratios(RatioSums(one, one, ["a", "b"]), 1, np.random.default_rng(0))
 

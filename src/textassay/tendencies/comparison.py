@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,9 +96,10 @@ class Tests:
     ) -> CountComparison:
         """Compare two texts by one kind of counts."""
         names = (kind, system.content, human.content)
-        rng: Callable[..., np.random.Generator] = lambda *purpose: self.setting.rng(  # noqa: E731
-            *names, *purpose
-        )
+
+        def rng(*purpose: object) -> np.random.Generator:
+            return self.setting.rng(*names, *purpose)
+
         return compare_counts(
             system,
             human,

@@ -221,8 +221,9 @@ class TypeToken:
         curves = self.curves
         value, value_low, value_high = self.intervals(system)
         their_value, _, _ = self.intervals(human)
-        sums = [tuple(part[None] for part in curves.sums(side)) for side in (system, human)]
-        difference, by_bin = _differences(curves, *sums)  # type: ignore[arg-type]
+        (n, types), (m, other_types) = curves.sums(system), curves.sums(human)
+        mine, theirs = (n[None], types[None]), (m[None], other_types[None])
+        difference, by_bin = _differences(curves, mine, theirs)
         boots = self.bootstrap(system), self.bootstrap(human)
         drawn = np.column_stack(
             [
