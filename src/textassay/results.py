@@ -13,12 +13,15 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from textassay.errors import InputError
 from textassay.writing import atomic_files
+
+if TYPE_CHECKING:
+    from textassay.corpus.corpus import Corpus
 
 SCHEMA_VERSION = "1.1"
 
@@ -320,6 +323,26 @@ def _problem(record: Record) -> str | None:
         if len(sizes) > 1:
             return f"the lists of series {record.measure} are of different lengths"
     return None
+
+
+def documents_of(
+    system: str, corpus: Corpus, sums: Iterable[dict[str, float]]
+) -> list[DocumentSums]:
+    """A record for each document of a corpus, with its sums."""
+    lengths = corpus.text_lengths.tolist()
+    prompts = corpus.prompt_lengths.tolist()
+    return [
+        DocumentSums(
+            system=system,
+            id=corpus.ids[d],
+            group=corpus.groups[d],
+            source=corpus.sources[d] if corpus.sources else None,
+            n_tokens=lengths[d],
+            n_prompt_tokens=prompts[d],
+            sums=found,
+        )
+        for d, found in enumerate(sums)
+    ]
 
 
 def write_records(files: Mapping[Path, Iterable[Record]]) -> None:

@@ -15,7 +15,16 @@ from textassay.novelty.measure import Matches, NoveltyOptions
 from textassay.novelty.scores import SUPERCOPY, TokenScores, is_judged
 from textassay.novelty.sides import Side, near_duplicates
 from textassay.novelty.tables import Table, document_table, matched_length
-from textassay.results import DocumentSums, Example, Record, Series, Warn, finite, make_signature
+from textassay.results import (
+    DocumentSums,
+    Example,
+    Record,
+    Series,
+    Warn,
+    documents_of,
+    finite,
+    make_signature,
+)
 from textassay.stats.setting import Setting
 
 
@@ -142,27 +151,19 @@ def _curves_of_training_size(
 
 def _document_sums(side: Side, table: Table) -> list[DocumentSums]:
     (corpus,) = side.corpora
-    lengths = corpus.text_lengths
     keys = [column.key for column in table.columns]
-    return [
-        DocumentSums(
-            system=side.name,
-            id=corpus.ids[d],
-            group=corpus.groups[d],
-            source=corpus.sources[d] if corpus.sources else None,
-            n_tokens=int(lengths[d]),
-            n_prompt_tokens=int(corpus.prompt_lengths[d]),
-            sums={
-                **dict(zip(keys, table.numerators[d].tolist(), strict=True)),
-                **{
-                    f"of.{key}": float(table.denominators[d, k])
-                    for k, key in enumerate(keys)
-                    if not key.startswith(("ngram", "pointwise"))
-                },
+    sums = (
+        {
+            **dict(zip(keys, table.numerators[d].tolist(), strict=True)),
+            **{
+                f"of.{key}": float(table.denominators[d, k])
+                for k, key in enumerate(keys)
+                if not key.startswith(("ngram", "pointwise"))
             },
-        )
+        }
         for d in range(len(corpus))
-    ]
+    )
+    return documents_of(side.name, corpus, sums)
 
 
 def passage_records(

@@ -8,7 +8,7 @@ import numpy as np
 
 from textassay.corpus.corpus import Corpus
 from textassay.parallel import Workers
-from textassay.results import DocumentSums, Measurement, Record, finite
+from textassay.results import DocumentSums, Measurement, Record, documents_of, finite
 from textassay.stats.count_comparison import common_size, distance_errors, distances_at
 from textassay.stats.grouped import (
     EVERYTHING,
@@ -300,17 +300,6 @@ def document_sums(family: Family) -> list[DocumentSums]:
         (corpus,) = text.corpora
         rows = np.empty((sample.documents, sample.sums.shape[1]), np.int64)
         rows[sample.order] = sample.sums
-        lengths = corpus.text_lengths
-        for d, row in enumerate(rows.tolist()):
-            found.append(
-                DocumentSums(
-                    system=text.name,
-                    id=corpus.ids[d],
-                    group=corpus.groups[d],
-                    source=corpus.sources[d] if corpus.sources else None,
-                    n_tokens=int(lengths[d]),
-                    n_prompt_tokens=int(corpus.prompt_lengths[d]),
-                    sums=dict(zip(_SUMS, map(float, row), strict=True)),
-                )
-            )
+        sums = (dict(zip(_SUMS, map(float, row), strict=True)) for row in rows.tolist())
+        found += documents_of(text.name, corpus, sums)
     return found
