@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from calibration import caption_documents, speech_documents
 
+from textassay.corpus.by_unit import Text
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import Document
 from textassay.corpus.stopwords import stopwords_of
@@ -28,7 +29,7 @@ from textassay.parallel import Workers
 from textassay.results import Measurement
 from textassay.stats.setting import Setting
 from textassay.tendencies import records
-from textassay.tendencies.family import Family, TendencyOptions, Text
+from textassay.tendencies.family import Family, TendencyOptions
 
 VOCABULARY = Vocabulary()
 Found = dict[str, Measurement]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from textassay.corpus.by_unit import Text
 from textassay.corpus.checks import sample_of_file
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.files import InputFile, find_files, hashed_ahead
@@ -46,7 +47,7 @@ from textassay.settings import AssaySettings
 from textassay.stats.multiplicity import benjamini_hochberg, holm
 from textassay.stats.ratio_sums import make_ready
 from textassay.stats.setting import Setting
-from textassay.tendencies.family import TRAINING, TendencyOptions, Text
+from textassay.tendencies.family import TRAINING, TendencyOptions
 from textassay.tendencies.records import tendency_records
 from textassay.text_warnings import text_warnings
 

@@ -22,9 +22,6 @@ from textassay.stats.grouped import (
     two_subsets,
 )
 
-AVERAGED = 40  # subsamples that a value at a common size is averaged over
-HALVES = 200  # half-samples that tell its standard error
-HUMAN_PAIRS = 400  # pairs of human samples that tell the margin
 LARGE = 10_000_000  # items above which fewer permutations are made
 FEWEST_UNITS = 4
 Rng = Callable[..., np.random.Generator]
@@ -76,8 +73,8 @@ def common_size(system: Grouped, human: Grouped) -> int:
 def value_at(
     sample: Grouped, statistics: Statistics, items: int, rng: np.random.Generator, workers: Workers
 ) -> Array:
-    """Values of random subsamples of so many items, float64[AVERAGED, V]; one row if of all."""
-    rows = 1 if items >= sample.items else AVERAGED
+    """Values of random subsamples of so many items, float64[rows, V]; one row if of all."""
+    rows = 1 if items >= sample.items else statistics.draws.averaged
     key = key_of(rng)
     return in_batches(
         lambda first, n: statistics.describe(subsets(sample, items, key, first, n)),
@@ -100,7 +97,7 @@ def value_errors(
     key = key_of(rng)
     halves = in_batches(
         lambda first, n: statistics.describe(subsets(sample, sample.items // 2, key, first, n)),
-        HALVES // statistics.thrift,
+        statistics.draws.halves,
         sample.size,
         workers,
     )
@@ -119,7 +116,7 @@ def distances_at(
     """Distances of random subsamples of so many items, float64[rows, D + P]."""
     if not statistics.distances:
         return np.empty((1, 0))
-    rows = 1 if items >= max(system.items, human.items) else AVERAGED
+    rows = 1 if items >= max(system.items, human.items) else statistics.draws.averaged
     one, two = key_of(rng), key_of(rng)
     return in_batches(
         lambda first, n: statistics.compare(
@@ -156,14 +153,17 @@ def distance_errors(
         compare: Callable[[Counts, Counts], Array] = statistics.compare
         return np.stack([compare(mine[:-1], theirs[:-1]), compare(mine[:-1], theirs[1:])], axis=1)
 
-    found = in_batches(pairs, HALVES, 4 * system.size, workers)[:, :, : statistics.distances]
+    rows = in_batches(pairs, statistics.draws.halves, 4 * system.size, workers)
+    found = rows[:, :, : statistics.distances]
     same, next_human = found[:, 0], found[:, 1]
     variance: Array = found.reshape(-1, statistics.distances).var(axis=0, ddof=1)
     of_system = _covariance(same, next_human)
     of_human = _covariance(next_human[:-1], same[1:])
     scale = [half / (side.items - half) for side in (system, human)]
     rest = np.maximum(0.0, variance - of_system - of_human)
-    error: Array = np.sqrt(scale[0] * of_system + scale[1] * of_human + rest / AVERAGED)
+    error: Array = np.sqrt(
+        scale[0] * of_system + scale[1] * of_human + rest / statistics.draws.averaged
+    )
     return error
 
 
@@ -197,7 +197,7 @@ def human_pairs(
         lambda first, n: _both(
             statistics, *two_subsets(human, items, key, first, n, (half, human.units - half))
         ),
-        rows or HUMAN_PAIRS // statistics.thrift**2,
+        rows or statistics.draws.pairs,
         4 * human.size,
         workers,
     )[:, :kept]
@@ -222,12 +222,12 @@ def compare_counts(
     ----------
     system, human : Grouped
         Over the same categories.
-    statistics : TypeStatistics, EntropyStatistics or OrderedStatistics
+    statistics : Statistics
     rng : callable
         From words to a generator: each set of draws has its own.
     workers : Workers
     n_resamples : int
-        Permutations; at most 199 above ten million items.
+        Permutations at most; at most 199 above ten million items.
     human_errors : float64[V], optional
         From :func:`value_errors`, if they are at hand.
     human_values : float64[rows, V], optional
@@ -308,6 +308,7 @@ def _permutations(
     Each deal has its own smaller side, or the true deal would not be one of them.
     """
     smaller = min(system.items, human.items)
+    n_resamples = min(n_resamples, statistics.draws.permutations)
     if everything.items > LARGE:
         n_resamples = min(n_resamples, 199)
     generator = rng("observed")
@@ -329,7 +330,7 @@ def _permutations(
             statistics,
             *two_subsets(everything, items, floor_key, first, n, (EVERYTHING, EVERYTHING)),
         ),
-        AVERAGED,
+        statistics.draws.averaged,
         4 * everything.size,
         workers,
     )

@@ -178,15 +178,34 @@ def bootstraps(
     return counts, weighed
 
 
-class Statistics(Protocol):
-    """What is asked of counts: `values` numbers of one text, `distances` of two, and a curve.
+@dataclass(frozen=True)
+class Draws:
+    """How many random sets of units are looked at: fewer where each takes long.
 
-    `thrift` divides the numbers of draws where rows of counts are very wide.
+    Attributes
+    ----------
+    averaged : int
+        Subsamples that a value or a distance at a common size is averaged over.
+    halves : int
+        Half-samples that tell a standard error.
+    pairs : int
+        Pairs of disjoint human samples that tell the margin.
+    permutations : int
+        At most; 0 for no test.
     """
+
+    averaged: int = 40
+    halves: int = 200
+    pairs: int = 400
+    permutations: int = 999
+
+
+class Statistics(Protocol):
+    """What is asked of counts: `values` numbers of one text, `distances` of two, and a curve."""
 
     values: int
     distances: int
-    thrift: int
+    draws: Draws
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
@@ -205,7 +224,7 @@ class TypeStatistics:
 
     values = 4
     distances = 2
-    thrift = 1
+    draws = Draws()
 
     def __init__(self, ranks: int | None, size: int) -> None:
         self.logs = np.log(np.arange(1.0, min(size, ranks or size) + 1))
@@ -233,7 +252,8 @@ class EntropyStatistics:
 
     values = 1
     distances = 0
-    thrift = 2  # there are many times more n-grams than types
+    # there are many times more n-grams than types
+    draws = Draws(halves=100, pairs=100, permutations=99)
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""
@@ -253,7 +273,7 @@ class OrderedStatistics:
 
     values = 0
     distances = 1
-    thrift = 1
+    draws = Draws()
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 0]."""

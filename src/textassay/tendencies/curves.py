@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textassay.results import Record, Series, finite
 from textassay.stats.count_comparison import CountComparison, human_pairs, value_at
+from textassay.stats.count_records import CountBench, CountMeasure, Side
 from textassay.stats.distances import as_sample
 from textassay.stats.fits import zipf_fit
 from textassay.stats.grouped import (
@@ -22,9 +23,8 @@ from textassay.stats.grouped import (
 )
 from textassay.stats.ratio_sums import ratio
 from textassay.stats.resampling import subset_sums
-from textassay.tendencies.comparison import Side, Tests
 from textassay.tendencies.family import Family
-from textassay.tendencies.measures import HEAPS, OF_TYPES, CountMeasure
+from textassay.tendencies.measures import HEAPS, OF_TYPES
 from textassay.tendencies.sample import Sample, grouped_values
 from textassay.tendencies.types_by_length import TypeTokenComparison, fit
 
@@ -108,7 +108,7 @@ def _type_token(family: Family, which: int, sample: Sample) -> Record:
     )
 
 
-def type_token_band(tests: Tests, side: Side, found: TypeTokenComparison) -> Record:
+def type_token_band(tests: CountBench, side: Side, found: TypeTokenComparison) -> Record:
     """Difference from the human curve, with a band for all lengths at once."""
     there = ~np.isnan(found.curve) & ~np.isnan(found.band) & ~np.isnan(found.lengths)
     measure = "tendencies.type_token.by_length"
@@ -128,7 +128,7 @@ def type_token_band(tests: Tests, side: Side, found: TypeTokenComparison) -> Rec
 
 
 def rank_band(
-    tests: Tests, side: Side, places: NDArray[np.int64], found: CountComparison
+    tests: CountBench, side: Side, places: NDArray[np.int64], found: CountComparison
 ) -> Record:
     """Difference of cumulative shares by rank, with a band for all ranks at once."""
     errors = found.curve_null.std(axis=0)

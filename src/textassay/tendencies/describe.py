@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.by_unit import Text
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import Document
 from textassay.corpus.ngrams import count_ngrams
@@ -58,7 +59,7 @@ def _sample_of(corpus: Corpus, stopwords: frozenset[str] = frozenset()) -> Sampl
     if not len(corpus):
         raise UsageError("texts is empty: at least one document is needed")
     kinds = token_kinds(corpus.vocabulary, stopwords)
-    return Sample.of(corpus.name, [corpus], "document", kinds)
+    return Sample.of(Text(corpus.name, [corpus]), "document", kinds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textassay.corpus.by_unit import Text
 from textassay.corpus.checks import share_at_longest
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.stopwords import Stopwords
 from textassay.corpus.token_kinds import token_kinds
 from textassay.corpus.units import can_be_paired
 from textassay.parallel import Workers
+from textassay.stats.count_records import CountBench, CountMeasure, Side
 from textassay.stats.grouped import TypeStatistics
 from textassay.stats.ratio_records import Column, Measured, measure
 from textassay.stats.setting import Setting
-from textassay.tendencies.comparison import CENSORED, Side, Tests
 from textassay.tendencies.composition import SHARES, composition
-from textassay.tendencies.measures import OF_LENGTHS, OF_SHARES, CountMeasure
+from textassay.tendencies.measures import OF_LENGTHS, OF_SHARES
 from textassay.tendencies.sample import Sample, common_window
 from textassay.tendencies.types_by_length import TypeToken
 
 TRAINING = "training text"
+CENSORED = "censored-lengths"
 _CUT = 0.05  # share of documents of the greatest length from which on lengths are censored
 
 
@@ -45,17 +47,9 @@ class TendencyOptions:
     window: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Text:
-    """A named text of one or several corpora."""
-
-    name: str
-    corpora: Sequence[Corpus]
-
-    @property
-    def is_censored(self) -> bool:
-        """Whether many documents end at the greatest length."""
-        return any(share_at_longest(corpus) >= _CUT for corpus in self.corpora)
+def is_censored(text: Text) -> bool:
+    """Whether many documents end at the greatest length."""
+    return any(share_at_longest(corpus) >= _CUT for corpus in text.corpora)
 
 
 class Family:
@@ -88,7 +82,7 @@ class Family:
         kinds = token_kinds(vocabulary, stopwords)
 
         def sample(text: Text) -> Sample:
-            return Sample.of(text.name, text.corpora, setting.unit, kinds)
+            return Sample.of(text, setting.unit, kinds)
 
         self.texts = list(systems)
         self.systems = [sample(text) for text in systems]
@@ -105,7 +99,7 @@ class Family:
         self.compared = [*self.systems, *([self.human] if self.human else [])]
         self.all = [*self.compared, *([self.training] if self.training else [])]
         self.window = options.window or common_window(self.compared)
-        self.tests = Tests(setting, workers)
+        self.tests = CountBench(setting, workers)
         self.types = TypeStatistics(options.ranks, len(vocabulary))
         self.type_token = TypeToken(self.all, setting, workers)
         self._measured: dict[str, Measured[Column]] = {}
@@ -130,7 +124,7 @@ class Family:
         if not measure.startswith("tendencies.length.") or self.human_text is None:
             return None
         text = next((text for text in self.texts if text.name == sample.name), self.human_text)
-        return CENSORED if text.is_censored or self.human_text.is_censored else None
+        return CENSORED if is_censored(text) or is_censored(self.human_text) else None
 
     def may_pair(self, sample: Sample) -> bool:
         """Whether a system's units may belong to those of the human text, one by one."""

@@ -2,31 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class CountMeasure:
-    """A measure that counts of types or values give.
-
-    Attributes
-    ----------
-    measure : str
-    unit : str
-    column : int
-        Among the statistics' values, then distances.
-    is_distance : bool
-        Whether it has no value of one text, only a distance of two.
-    bounds : tuple of float
-        Smallest and largest value; a distance's, if it is one.
-    """
-
-    measure: str
-    unit: str
-    column: int
-    is_distance: bool
-    bounds: tuple[float, float]
-
+from textassay.stats.count_records import CountMeasure
 
 _ANY = (float("-inf"), float("inf"))
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from textassay.corpus.by_unit import Text
 from textassay.corpus.corpus import Corpus
 from textassay.parallel import Workers
 from textassay.results import DocumentSums, Measurement, Record, documents_of, finite
 from textassay.stats.count_comparison import common_size, distance_errors, distances_at
+from textassay.stats.count_records import CountMeasure, Side, clipped, reach_of
 from textassay.stats.grouped import (
     EVERYTHING,
     EntropyStatistics,
@@ -20,14 +22,12 @@ from textassay.stats.grouped import (
 from textassay.stats.ratio_records import Column, RatioBench, add_verdict, intervals
 from textassay.stats.setting import Setting
 from textassay.tendencies import curves
-from textassay.tendencies.comparison import PERMUTATIONS, Side, clipped, reach_of
-from textassay.tendencies.family import Family, TendencyOptions, Text
-from textassay.tendencies.measures import HEAPS, OF_NGRAMS, OF_TYPES, CountMeasure
+from textassay.tendencies.family import Family, TendencyOptions
+from textassay.tendencies.measures import HEAPS, OF_NGRAMS, OF_TYPES
 from textassay.tendencies.sample import Sample, grouped_ngrams, grouped_values
 from textassay.tendencies.types_by_length import TypeTokenComparison
 from textassay.tendencies.types_by_length import fit as fit_heaps
 
-_NGRAM_PERMUTATIONS = 99
 _SUMS = ("types", "stopwords", "symbols", "words", "word_characters")
 
 
@@ -82,7 +82,6 @@ def ngram_records(family: Family) -> Iterator[Record]:
                 grouped_ngrams(pair, n),
                 EntropyStatistics(),
                 (measure,),
-                n_resamples=_NGRAM_PERMUTATIONS,
             ):
                 of_human = isinstance(record, Measurement) and record.system == "human"
                 if not of_human or sample is family.systems[0]:
@@ -107,8 +106,6 @@ def _count_records(
     grouped: Sequence[Grouped],
     statistics: Statistics,
     measures: Sequence[CountMeasure],
-    *,
-    n_resamples: int = PERMUTATIONS,
 ) -> Iterator[Record]:
     """Records of all measures of one kind of counts: systems compared, others by themselves."""
     tests = family.tests
@@ -125,7 +122,7 @@ def _count_records(
                 parts = family.parts(measure.measure)
                 yield from tests.describe(kind, side, mine, statistics, measure, items, **parts)
             continue
-        found = tests.compare(kind, mine, human, statistics, n_resamples=n_resamples)
+        found = tests.compare(kind, mine, human, statistics)
         own = tests.errors(kind, mine, statistics)
         for measure in measures:
             parts = family.parts(measure.measure)

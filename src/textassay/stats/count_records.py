@@ -1,4 +1,4 @@
-"""One system's tendencies compared with human text, as measurements."""
+"""Measurements of statistics of counts, and their comparison with human text."""
 
 from __future__ import annotations
 
@@ -20,10 +20,29 @@ from textassay.stats.count_comparison import (
 from textassay.stats.grouped import EVERYTHING, Array, Grouped, Statistics
 from textassay.stats.ratio_records import add_verdict, without_noise
 from textassay.stats.setting import Setting
-from textassay.tendencies.measures import CountMeasure
 
-CENSORED = "censored-lengths"
-PERMUTATIONS = 999
+
+@dataclass(frozen=True)
+class CountMeasure:
+    """A measure that counts of types, values or documents give.
+
+    Attributes
+    ----------
+    measure : str
+    unit : str
+    column : int
+        Among the statistics' values, then distances.
+    is_distance : bool
+        Whether it has no value of one text, only a distance of two.
+    bounds : tuple of float
+        Smallest and largest value; a distance's, if it is one.
+    """
+
+    measure: str
+    unit: str
+    column: int
+    is_distance: bool
+    bounds: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -38,7 +57,7 @@ class Side:
 
 
 @dataclass(eq=False)
-class Tests:
+class CountBench:
     """Compares counts, and writes what it finds; what belongs to the human text is made once."""
 
     setting: Setting
@@ -91,8 +110,6 @@ class Tests:
         system: Grouped,
         human: Grouped,
         statistics: Statistics,
-        *,
-        n_resamples: int = PERMUTATIONS,
     ) -> CountComparison:
         """Compare two texts by one kind of counts."""
         names = (kind, system.content, human.content)
@@ -106,7 +123,7 @@ class Tests:
             statistics,
             rng=rng,
             workers=self.workers,
-            n_resamples=min(n_resamples, self.setting.n_resamples),
+            n_resamples=self.setting.n_resamples,
             human_errors=self.errors(kind, human, statistics),
             human_values=self.values(kind, human, statistics, common_size(system, human)),
             margin=self.margin(kind, human, statistics, common_size(system, human)),
