@@ -23,15 +23,20 @@ def test_counts_are_those_of_a_dictionary(documents: list[list[int]]) -> None:
             Counter(tuple(document[i : i + n]) for i in range(len(document) - n + 1))
             for document in documents
         ]
+        places = [
+            (s, d) for d, document in enumerate(documents) for s in range(len(document) - n + 1)
+        ]
         grams = {
-            int(k): tuple(tokens[s : s + n].tolist())
-            for k, s in zip(counts.ids, counts.starts, strict=True)
+            int(k): tuple(documents[d][s : s + n])
+            for k, (s, d) in zip(counts.ids, places, strict=True)
         }
+        assert [int(x) for x in np.diff(counts.offsets)] == [sum(c.values()) for c in expected]
         assert len(set(grams.values())) == counts.distinct
         total = sum(expected, Counter())
         assert {grams[k]: c for k, c in enumerate(counts.counts.tolist())} == dict(total)
         found: list[Counter[tuple[int, ...]]] = [Counter() for _ in documents]
-        for d, k, c in zip(*(part.tolist() for part in counts.by_document()), strict=True):
+        pairs = counts.by_document()
+        for d, k, c in zip(pairs.documents, pairs.ngrams, pairs.counts, strict=True):
             found[d][grams[k]] = c
         assert found == expected
         frequencies = counts.document_frequencies()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from textassay.corpus.corpus import Corpus
+from textassay.corpus.corpus import Corpus, judged_tokens
 from textassay.corpus.documents import Reading, iterate_documents
 from textassay.corpus.files import InputFile
 from textassay.corpus.ngrams import count_ngrams
@@ -107,40 +107,39 @@ def near_duplicates(corpus: Corpus) -> int:
     finds such a pair with a probability above .99; every candidate is then compared exactly.
     Prompts do not count. Cost: some 0.2 s a million tokens.
     """
-    judged = np.arange(corpus.tokens.size) - np.repeat(
-        corpus.offsets[:-1] + corpus.prompt_lengths, np.diff(corpus.offsets)
-    )
     offsets = np.concatenate([[0], np.cumsum(corpus.text_lengths)])
-    *_, trigrams = count_ngrams(corpus.tokens[judged >= 0], offsets, 3)
-    documents, ids, _ = trigrams.by_document()
-    if not ids.size:
+    *_, trigrams = count_ngrams(judged_tokens(corpus), offsets, 3)
+    pairs = trigrams.by_document()
+    holders = np.flatnonzero(np.diff(pairs.begins))
+    if not holders.size:
         return 0
-    holders, begins = np.unique(documents, return_index=True)
-    sets = dict(zip(holders.tolist(), np.split(ids, begins[1:]), strict=True))
-    keys = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    begins, ends = pairs.begins[holders], pairs.begins[holders + 1]
+    keys = pairs.ngrams.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     found: set[int] = set()
     for band in range(_BANDS):
-        hashes = []
+        joint = np.zeros(holders.size, np.uint64)
         for row in range(_ROWS):
             salt = np.uint64(0xD6E8FEB86659FD93 * (2 * (band * _ROWS + row) + 1) % 2**64)
             mixed = (keys ^ salt) * np.uint64(0xBF58476D1CE4E5B9)
             mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-            hashes.append(np.minimum.reduceat(mixed ^ (mixed >> np.uint64(32)), begins))
-        _, groups = np.unique(np.stack(hashes, axis=1), axis=0, return_inverse=True)
-        order = np.argsort(groups.ravel(), kind="stable")
-        ends = np.flatnonzero(np.diff(groups.ravel()[order])) + 1
-        for group in np.split(order, ends):
+            least = np.minimum.reduceat(mixed ^ (mixed >> np.uint64(32)), begins)
+            joint = (joint ^ least) * np.uint64(0x9E3779B97F4A7C15)
+        order = np.argsort(joint, kind="stable")
+        edges = np.flatnonzero(np.diff(joint[order])) + 1
+        groups = np.concatenate([[0], edges, [order.size]])
+        for g in np.flatnonzero(np.diff(groups) > 1):
             # each against the first few of its group, which is where copies of one text meet
+            group = order[groups[g] : groups[g + 1]]
             for later in range(1, group.size):
-                document = int(holders[group[later]])
-                if document in found:
+                one = int(group[later])
+                if one in found:
                     continue
-                mine = sets[document]
+                mine = pairs.ngrams[begins[one] : ends[one]]
                 for earlier in group[: min(later, _COMPARED)]:
-                    other = sets[int(holders[earlier])]
+                    other = pairs.ngrams[begins[earlier] : ends[earlier]]
                     common = np.intersect1d(mine, other, assume_unique=True).size
                     if common >= 0.8 * (mine.size + other.size - common):
-                        found.add(document)
+                        found.add(one)
                         break
     return len(found)
 

@@ -98,8 +98,7 @@ def repetition(texts: Texts, n: int = 4, *, tokenizer: str = "words") -> float:
     *_, counted = count_ngrams(sentences.tokens, sentences.offsets, n)
     if not counted.ids.size:
         return float("nan")
-    documents, _, _ = counted.by_document()
-    return 1 - documents.size / counted.ids.size
+    return 1 - counted.by_document().ngrams.size / counted.ids.size
 
 
 def compression_ratio(texts: Sequence[str], *, size: int | None = None) -> float:

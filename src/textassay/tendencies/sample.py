@@ -92,11 +92,11 @@ def grouped_ngrams(samples: Sequence[Sample], order: int) -> list[Grouped]:
     first = 0
     for sample in samples:
         last = first + sample.documents
-        begins = np.searchsorted(counted.documents, first + sample.unit_documents)
+        begins = counted.offsets[first + sample.unit_documents]
         found.append(
             Grouped(
-                counted.ids[begins[0] : begins[-1]].astype(np.int32),
-                (begins - begins[0]).astype(np.int64),
+                counted.ids[begins[0] : begins[-1]],
+                begins - begins[0],
                 max(1, counted.distinct),
                 content=sample.content,
             )
