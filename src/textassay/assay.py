@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,25 +33,24 @@ from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
 from textassay.novelty.near import near_verbatim_records
 from textassay.novelty.records import novelty_records
 from textassay.novelty.sides import Side
+from textassay.overlap.family import OverlapOptions
+from textassay.overlap.records import overlap_records
 from textassay.parallel import Workers
 from textassay.results import (
     DocumentSums,
-    Measurement,
     Record,
     Warn,
-    finite,
     write_records,
 )
 from textassay.resume import Store
 from textassay.settings import AssaySettings
-from textassay.stats.multiplicity import benjamini_hochberg, holm
+from textassay.stats.adjustment import adjust
 from textassay.stats.ratio_sums import make_ready
 from textassay.stats.setting import Setting
 from textassay.tendencies.family import TRAINING, TendencyOptions
 from textassay.tendencies.records import tendency_records
 from textassay.text_warnings import text_warnings
 
-PRIMARY = ("tendencies.unigram.tvd", "overlap.self_bleu4", "novelty.pointwise")
 _SAMPLED = 10  # times the human text is what is drawn from the training text
 _FEWEST_SAMPLED, _MOST_SAMPLED = 1 << 20, 1 << 26  # characters
 Progress = Callable[[str, int, int | None], None]
@@ -126,10 +125,15 @@ def run_assay(
             if "novelty" in settings.families:
                 matches, records, documents = _novelty(work, store)
             # afterwards, since a sample of the training text adds words that were not generated
-            if "tendencies" in settings.families:
-                found, sums = _tendencies(work)
-                records = [*found, *records]
+            others = {"tendencies": _tendencies, "overlap": _overlap}
+            wanted = [measured for name, measured in others.items() if name in settings.families]
+            training = _training_sample(work) if wanted else (None, [])
+            found = list(training[1])
+            for measured in wanted:
+                more, sums = measured(work, training[0])
+                found += more
                 documents = joined_sums(documents, sums)
+            records = [*found, *records]
             ready.result()
             warnings = doubts.result()
             jobs = work.workers.jobs
@@ -139,9 +143,9 @@ def run_assay(
     warnings.extend(_stream_warnings(work, matches))
     counts = []
     if matches is not None and matches.training is not None:
-        training = matches.training
         counts = [
-            (training.documents_of(k), training.tokens_of(k)) for k in range(len(train_files))
+            (matches.training.documents_of(k), matches.training.tokens_of(k))
+            for k in range(len(train_files))
         ]
     header = make_header(settings, inputs, train_files, counts, command, jobs)
     return Assay([header, *warnings, *records], documents, matches, work.names)
@@ -166,6 +170,16 @@ class _Work:
     @property
     def names(self) -> list[str]:
         return [item.name for item in self.inputs]
+
+    @property
+    def texts(self) -> tuple[list[Text], list[Text]]:
+        """Systems, and human files."""
+        texts = [
+            Text(item.name, [corpus])
+            for item, corpus in zip(self.inputs, self.corpora, strict=True)
+        ]
+        number = len(self.settings.systems)
+        return texts[:number], texts[number:]
 
     def text_warnings(self) -> list[Record]:
         samples = {TRAINING: self.sample} if self.sample else {}
@@ -260,34 +274,45 @@ def _novelty(work: _Work, store: Store | None) -> tuple[Matches, list[Record], l
     return matches, records, documents
 
 
-def _tendencies(work: _Work) -> tuple[list[Record], list[DocumentSums]]:
+def _tendencies(work: _Work, training: Corpus | None) -> tuple[list[Record], list[DocumentSums]]:
     settings = work.settings
     stopwords = None
     if settings.stopwords is not None:
         stopwords = read_stopwords(settings.stopwords, settings.errors)
     elif settings.tokenizer in WORD_TOKENIZERS or settings.tokenizer.startswith("moses:"):
         stopwords = stopwords_of(settings.language)
-    work.show("tendencies: sampling the training text")
-    training, records = _training_sample(work)
-    texts = [
-        Text(item.name, [corpus]) for item, corpus in zip(work.inputs, work.corpora, strict=True)
-    ]
-    number = len(settings.systems)
     work.show("tendencies: comparing")
-    found, documents = tendency_records(
-        texts[:number],
-        texts[number:],
+    return tendency_records(
+        *work.texts,
         training,
         TendencyOptions(stopwords, settings.ranks or None, settings.window),
         work.setting(2),
         work.workers,
     )
-    return [*records, *found], documents
+
+
+def _overlap(work: _Work, training: Corpus | None) -> tuple[list[Record], list[DocumentSums]]:
+    settings = work.settings
+    work.show("overlap: comparing")
+    return overlap_records(
+        *work.texts,
+        training,
+        OverlapOptions(
+            tokenizer=settings.tokenizer,
+            smoothing=settings.smoothing,
+            effective_order=settings.effective_order,
+            references=settings.references,
+            sample=settings.sample,
+        ),
+        work.setting(4),
+        work.workers,
+    )
 
 
 def _training_sample(work: _Work) -> tuple[Corpus | None, list[Record]]:
     """Some documents of the training text, where there is human text to compare them with."""
     settings = work.settings
+    work.show("sampling the training text")
     if not work.train_files or work.tokenizer.reads_ids:
         return None, []
     if not settings.human:
@@ -354,28 +379,3 @@ def joined_sums(first: list[DocumentSums], second: list[DocumentSums]) -> list[D
     for document in second:
         known[document.system, document.id].sums.update(document.sums)
     return first
-
-
-def adjust(records: Sequence[Record]) -> None:
-    """Adjust p-values in place: Holm over the primary family, else for false discoveries."""
-    measured = [
-        r
-        for r in records
-        if isinstance(r, Measurement) and r.p_value is not None and r.p_adjusted is None
-    ]
-    primary = [
-        r
-        for r in measured
-        if r.measure in PRIMARY
-        and "|source:training" not in r.signature
-        and "|source:context" not in r.signature
-    ]
-    rest = [r for r in measured if not any(r is p for p in primary)]
-    for family, group, method in (
-        ("primary, Holm", primary, holm),
-        ("exploratory, false discovery rate", rest, benjamini_hochberg),
-    ):
-        adjusted = method([r.p_value for r in group if r.p_value is not None])
-        for record, p in zip(group, adjusted, strict=True):
-            record.p_adjusted = finite(float(p))
-            record.family = family

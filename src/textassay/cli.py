@@ -20,9 +20,11 @@ from textassay.errors import TextassayError, UsageError
 from textassay.options import (
     COMMON,
     NOVELTY,
+    OVERLAP,
     TENDENCIES,
     NoveltyChoices,
     Options,
+    OverlapChoices,
     TendencyChoices,
     option_kinds,
 )
@@ -45,6 +47,7 @@ def _settings(
     options: Options,
     novelty: NoveltyChoices | None = None,
     tendencies: TendencyChoices | None = None,
+    overlap: OverlapChoices | None = None,
 ) -> Any:
     """Settings for the families whose options are given."""
     from textassay.settings import AssaySettings
@@ -52,9 +55,11 @@ def _settings(
     chosen = {k: v for k, v in asdict(options).items() if k not in ("config", "json", "quiet")}
     if tendencies is not None:
         chosen.update(asdict(tendencies))
+    if overlap is not None:
+        chosen.update(asdict(overlap))
     if novelty is not None:
         chosen.update(asdict(novelty), ngrams=_parse_ngrams(novelty.ngrams))
-    families = {"tendencies": tendencies, "novelty": novelty}
+    families = {"tendencies": tendencies, "overlap": overlap, "novelty": novelty}
     chosen["families"] = tuple(name for name, given in families.items() if given is not None)
     for name in ("human", "train", "margin"):
         if chosen[name] == []:
@@ -85,12 +90,13 @@ def run(
     options: Options = COMMON,
     novelty_choices: NoveltyChoices = NOVELTY,
     tendency_choices: TendencyChoices = TENDENCIES,
+    overlap_choices: OverlapChoices = OVERLAP,
 ) -> int:
     """Compare generated texts with human and training text, by every family of measures."""
     from textassay.resume import Store
     from textassay.writing import writable_folder
 
-    settings = _settings(systems, options, novelty_choices, tendency_choices)
+    settings = _settings(systems, options, novelty_choices, tendency_choices, overlap_choices)
     store = Store(out / ".unfinished")
     with writable_folder(out):
         assay = _assay(settings, options, store)
@@ -121,7 +127,7 @@ def demo(
         made = make_demo(out / "texts", seed)
         chosen = replace(options, human=[str(made.human)], train=[str(made.train)])
         systems = [f"{name}={path}" for name, path in made.systems.items()]
-        settings = _settings(systems, chosen, NOVELTY, TENDENCIES)
+        settings = _settings(systems, chosen, NOVELTY, TENDENCIES, OVERLAP)
         assay = _assay(settings, chosen, None)
         assay.write(out)
         _write_report(assay.records, out)
@@ -206,9 +212,30 @@ def tendencies(
     Ranks (Zipf), types by length (Heaps), unigrams, length, stopwords, symbols,
     each compared with human text at equal sizes. docs/measures.md defines all.
     """
+    return _measure(_settings(systems, options, tendencies=choices), options, out)
+
+
+@app.command
+def overlap(
+    *systems: Annotated[str, Parameter(name="NAME=FILE", required=True)],
+    out: Annotated[
+        Path | None, Parameter(help="Folder for results.jsonl and documents.jsonl.zst.")
+    ] = None,
+    options: Options = COMMON,
+    choices: OverlapChoices = OVERLAP,
+) -> int:
+    """Is the text good (like people's), and is it varied (unlike itself)?
+
+    BLEU, Self-BLEU, distinct n-grams and documents, repetition, compression,
+    each compared with human text at equal sizes. docs/measures.md defines all.
+    """
+    return _measure(_settings(systems, options, overlap=choices), options, out)
+
+
+def _measure(settings: Any, options: Options, out: Path | None) -> int:
+    """Assay, write records if there is a folder for them, and print."""
     from textassay.writing import writable_folder
 
-    settings = _settings(systems, options, tendencies=choices)
     with contextlib.ExitStack() as places:
         if out is not None:
             places.enter_context(writable_folder(out))

@@ -14,6 +14,7 @@ from textassay.corpus.corpus import Corpus
 from textassay.corpus.documents import attach_prompts, read_documents
 from textassay.corpus.files import InputFile, find_files
 from textassay.corpus.tokenizers import Tokenizer
+from textassay.corpus.units import UNITS
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
 from textassay.results import SCHEMA_VERSION, Header, Measurement, Record, Warn
@@ -118,7 +119,11 @@ def input_warnings(
                     message=f"{file.name} is, byte for byte, a file of {other} too",
                 )
             )
-    units = {r.system: r for r in records if isinstance(r, Measurement) and r.n_units}
+    units = {
+        r.system: r
+        for r in records
+        if isinstance(r, Measurement) and r.n_units and r.resampling_unit in UNITS
+    }
     for system, r in units.items():
         if r.resampling_unit != "document" and r.n_units < FEWEST_UNITS:
             found.append(

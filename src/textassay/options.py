@@ -42,6 +42,21 @@ class TendencyChoices:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class OverlapChoices:
+    """Options of overlap."""
+
+    smoothing: int = 1
+    "Smoothing of BLEU, 0 to 4 (Chen and Cherry 2014)."
+    effective_order: Annotated[bool, Parameter(negative=())] = False
+    "Score a sentence shorter than the order at its own length."
+    references: str = "human"
+    "References of BLEU: human (all of it), or document (the field 'references' of each)."
+    sample: int | None = None
+    "With --protocol published: documents for Self-BLEU and references, as older code took 500."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Options:
     """Options of all commands that compare texts."""
 
@@ -99,12 +114,13 @@ class Options:
 
 # What commands take where nothing is given.
 COMMON, NOVELTY, TENDENCIES = Options(), NoveltyChoices(), TendencyChoices()
+OVERLAP = OverlapChoices()
 
 
 def option_kinds() -> dict[str, str]:
     """Names of all options but ``config``, and their types as they are written here."""
     kinds: dict[str, str] = {}
-    for choices in (Options, NoveltyChoices, TendencyChoices):
+    for choices in (Options, NoveltyChoices, TendencyChoices, OverlapChoices):
         kinds.update({field.name: str(field.type) for field in fields(choices)})
     del kinds["config"]
     return kinds

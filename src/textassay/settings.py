@@ -15,7 +15,7 @@ from textassay.errors import UsageError
 from textassay.stats.setting import PROTOCOLS
 
 STREAM_NEWLINE = "<eos>"
-FAMILIES = ("tendencies", "novelty")
+FAMILIES = ("tendencies", "overlap", "novelty")
 TRAIN_ROLES = ("full", "sample", "reference")
 
 
@@ -45,6 +45,12 @@ class AssaySettings:
         Ranks over which Zipf's law is fitted; 0: all.
     window : int or None
         Tokens of the windows of ``tendencies.mattr``.
+    smoothing : int
+        Of BLEU.
+    effective_order : bool
+    references : {'human', 'document'}
+    sample : int or None
+        Documents for Self-BLEU and references, under the published protocol.
     families : tuple of str
         Families of measures.
     train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
@@ -81,6 +87,10 @@ class AssaySettings:
     stopwords: str | None = None
     ranks: int = 10_000
     window: int | None = None
+    smoothing: int = 1
+    effective_order: bool = False
+    references: str = "human"
+    sample: int | None = None
     families: tuple[str, ...] = FAMILIES
 
     def __post_init__(self) -> None:
@@ -93,6 +103,7 @@ class AssaySettings:
             ("--errors", self.errors, ("strict", "replace")),
             ("--train-role", self.train_role, TRAIN_ROLES),
             ("--id-type", self.id_type, ("uint16", "uint32")),
+            ("--references", self.references, ("human", "document")),
         ):
             if value not in allowed:
                 choices = ", ".join(a for a in allowed if a is not None)
@@ -129,6 +140,8 @@ class AssaySettings:
             ("--examples", self.examples, 0, None),
             ("--ranks", self.ranks, 0, None),
             ("--window", self.window, 2, 1_000_000),
+            ("--smoothing", self.smoothing, 0, 4),
+            ("--sample", self.sample, 2, None),
             ("--newline-token", self.newline_token, 0, 2**31 - 1),
         ):
             if number is not None and (number < least or (most is not None and number > most)):
@@ -137,6 +150,10 @@ class AssaySettings:
         self.margins()
         if self.protocol not in PROTOCOLS:
             raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
+        if self.sample is not None and self.protocol != "published":
+            raise UsageError("--sample is how older tables were made: add --protocol published")
+        if self.references == "document" and self.tokenizer == "ids":
+            raise UsageError("--references document holds text: --tokenizer ids cannot read it")
         if self.unit not in (None, *UNITS):
             raise UsageError(f"--unit {self.unit}: choose one of {', '.join(UNITS)}")
         if "stream" in (self.documents,) and (self.prompts or self.human_prompts):

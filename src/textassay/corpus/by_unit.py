@@ -93,3 +93,21 @@ def by_unit(text: Text, unit: str) -> TextByUnit:
             content = zlib.crc32(document.encode("utf-8", "surrogatepass") + b"\n", content)
     size = len(text.corpora[0].vocabulary)
     return TextByUnit(text.name, tokens, offsets, unit_documents, keys, order, size, content)
+
+
+def select_documents(text: TextByUnit, chosen: NDArray[np.bool_]) -> TextByUnit:
+    """Some of a text's documents, bool[D]; units without any are gone."""
+    lengths = text.lengths
+    units = text.document_units[chosen]
+    kept, units = np.unique(units, return_inverse=True)
+    sizes = np.bincount(units, minlength=kept.size)
+    return TextByUnit(
+        text.name,
+        text.tokens[np.repeat(chosen, lengths)],
+        np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        [text.keys[unit] for unit in kept],
+        text.order[chosen],
+        text.vocabulary_size,
+        zlib.crc32(np.packbits(chosen).tobytes(), text.content),
+    )

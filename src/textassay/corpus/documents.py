@@ -106,6 +106,9 @@ def read_documents(files: Sequence[InputFile], reading: Reading) -> list[Documen
         for document in documents:
             document.text = normalize(document.text, reading.normalize)
             document.prompt = normalize(document.prompt, reading.normalize)
+            document.references = tuple(
+                normalize(reference, reading.normalize) for reference in document.references
+            )
     return documents
 
 

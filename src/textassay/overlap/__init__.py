@@ -6,12 +6,8 @@
 """
 
 from textassay.overlap.bleu import Bleu, bleu, bleu_by_document, self_bleu
-from textassay.overlap.diversity import (
-    compression_ratio,
-    distinct,
-    distinct_documents,
-    repetition,
-)
+from textassay.overlap.compression import compression_ratio
+from textassay.overlap.diversity import distinct, distinct_documents, repetition
 
 __all__ = [
     "Bleu",

@@ -171,16 +171,14 @@ def bleu_by_document(
     flat: list[str | Sequence[str]] = [reference for group in references for reference in group]
     theirs = as_sentences(flat, vocabulary, tokenizer, "references")
     owner = np.repeat(np.arange(size), [len(group) for group in references])
-    matched, closest = _own_matches(mine, theirs, owner, order)
+    matched, closest = own_matches(mine, theirs, owner, order)
     return scored(matched, mine.lengths, closest, smoothing, effective_order)
 
 
-def _own_matches(
+def own_matches(
     mine: Sentences, theirs: Sentences, owner: NDArray[np.int64], order: int
 ) -> tuple[Lengths, Lengths]:
     """The same where reference r belongs to sentence ``owner[r]`` alone."""
-    from textassay.overlap.bleu_kernels import closest_lengths
-
     size = mine.lengths.size
     both = joined(mine, theirs)
     matched = np.zeros((order, size), np.int64)
@@ -198,11 +196,9 @@ def _own_matches(
         np.maximum.at(most, place[known], pairs.counts[split:][known])
         clipped = np.minimum(pairs.counts[:split], most)
         matched[counted.order - 1] = np.bincount(documents[:split], clipped, size)
-    closest = np.empty(size, np.int64)
-    groups = np.split(theirs.lengths, np.searchsorted(owner, np.arange(1, size)))
-    for d, lengths in enumerate(groups):
-        closest_lengths(mine.lengths[d : d + 1], np.unique(lengths), closest[d : d + 1])
-    return matched, closest
+    lengths = theirs.lengths
+    nearest = np.lexsort((lengths, np.abs(lengths - mine.lengths[owner]), owner))
+    return matched, lengths[nearest[np.searchsorted(owner[nearest], np.arange(size))]]
 
 
 def self_bleu(

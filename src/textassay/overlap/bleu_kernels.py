@@ -44,12 +44,11 @@ def set_matches(
     second: Any,
     holder: Any,
     matched: Any,
-) -> int:
-    """Matches of each member with all other members, into `matched`; how many n-grams are there.
+) -> None:
+    """Matches of each member with all other members, into `matched` (int64[members]).
 
     `largest`, `second` (int32[U], 0) and `holder` (int32[U]) are left as they were.
     """
-    distinct = 0
     for m in range(members.size):
         d = members[m]
         for i in range(begins[d], begins[d + 1]):
@@ -57,8 +56,6 @@ def set_matches(
             count = counts[np.uint64(i)]
             most = largest[ngram]
             if count > most:
-                if most == 0:
-                    distinct += 1
                 second[ngram] = most
                 largest[ngram] = count
                 holder[ngram] = d
@@ -78,6 +75,19 @@ def set_matches(
             ngram = np.uint64(ngrams[np.uint64(i)])
             largest[ngram] = 0
             second[ngram] = 0
+
+
+@kernel
+def distinct_ngrams(members: Any, begins: Any, ngrams: Any, seen: Any) -> int:
+    """How many different n-grams the members hold; `seen` is bool[U], all False."""
+    distinct = 0
+    for m in range(members.size):
+        d = members[m]
+        for i in range(begins[d], begins[d + 1]):
+            ngram = np.uint64(ngrams[np.uint64(i)])
+            if not seen[ngram]:
+                seen[ngram] = True
+                distinct += 1
     return distinct
 
 

@@ -1,16 +1,13 @@
-"""How varied texts are: distinct n-grams and documents, repetition, compressibility."""
+"""How varied texts are: distinct n-grams and documents, repetition."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
 
 from textassay.corpus.ngrams import count_ngrams
 from textassay.errors import UsageError
 from textassay.overlap.sentences import Sentences, Texts, as_sentences, vocabulary_of
+from textassay.overlap.set_statistics import rarefied
 
 
 def distinct(
@@ -52,23 +49,8 @@ def distinct(
     *_, counted = count_ngrams(sentences.tokens, sentences.offsets, n)
     if not counted.ids.size:
         raise UsageError(f"no document holds {n} tokens")
-    held = counted.document_frequencies()
-    expected = float(np.sum(1 - _missed(size, held, m)))
+    expected = rarefied(counted.document_frequencies(), size, m)
     return expected / (counted.ids.size * m / size)
-
-
-def _missed(size: int, held: NDArray[np.int64], m: int) -> NDArray[np.float64]:
-    """Chance that none of `held` documents is among m of `size`."""
-    from scipy.special import gammaln
-
-    left = size - held
-    out = np.zeros(held.size)
-    some = left >= m
-    rest = left[some]
-    out[some] = np.exp(
-        gammaln(rest + 1) - gammaln(rest - m + 1) - gammaln(size + 1) + gammaln(size - m + 1)
-    )
-    return out
 
 
 def distinct_documents(texts: Sequence[str]) -> float:
@@ -99,31 +81,6 @@ def repetition(texts: Texts, n: int = 4, *, tokenizer: str = "words") -> float:
     if not counted.ids.size:
         return float("nan")
     return 1 - counted.by_document().ngrams.size / counted.ids.size
-
-
-def compression_ratio(texts: Sequence[str], *, size: int | None = None) -> float:
-    """Bytes of the texts over those of their compressed form (zlib): the higher, the less varied.
-
-    Shaib et al. 2024. It grows with the amount of text, so compare equal amounts.
-
-    Parameters
-    ----------
-    texts : list of str
-        Joined by line ends, as UTF-8.
-    size : int, optional
-        Bytes that are compressed, from the begin; default: all.
-
-    Examples
-    --------
-    >>> compression_ratio(["ab"] * 1000) > 50
-    True
-    """
-    if isinstance(texts, str) or not texts:
-        raise UsageError("texts must be a list of at least one document")
-    raw = "\n".join(texts).encode("utf-8", "surrogatepass")[:size]
-    if not raw:
-        raise UsageError("texts hold no character")
-    return len(raw) / len(zlib.compress(raw, 9))
 
 
 def _sentences(texts: Texts, tokenizer: str) -> Sentences:

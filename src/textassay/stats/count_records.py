@@ -36,6 +36,8 @@ class CountMeasure:
         Whether it has no value of one text, only a distance of two.
     bounds : tuple of float
         Smallest and largest value; a distance's, if it is one.
+    direction : str
+        Which way is better.
     """
 
     measure: str
@@ -43,6 +45,7 @@ class CountMeasure:
     column: int
     is_distance: bool
     bounds: tuple[float, float]
+    direction: str = "human"
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ class CountBench:
             measure=measure.measure,
             system=side.name,
             unit=measure.unit,
-            direction="none" if measure.is_distance else "human",
+            direction="none" if measure.is_distance else measure.direction,
             size=size,
             n_documents=side.documents,
             n_tokens=side.tokens,

@@ -207,6 +207,9 @@ class Statistics(Protocol):
     distances: int
     draws: Draws
 
+    def expected(self, sample: Grouped, items: int) -> Array | None:
+        """The values expected of a random subset of so many items, where a formula tells."""
+
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
 
@@ -214,7 +217,15 @@ class Statistics(Protocol):
         """float64[R, distances + points of a curve]."""
 
 
-class TypeStatistics:
+class Drawn:
+    """Statistics whose expectation no formula tells: subsets are drawn."""
+
+    def expected(self, sample: Grouped, items: int) -> Array | None:
+        """None."""
+        return None
+
+
+class TypeStatistics(Drawn):
     """Statistics of counts by type.
 
     Values: Zipf's exponent over the first `ranks` ranks, KS distance to that law, hapax share,
@@ -247,7 +258,7 @@ class TypeStatistics:
         return out
 
 
-class EntropyStatistics:
+class EntropyStatistics(Drawn):
     """The entropy of counts by category, bits an item; no distance."""
 
     values = 1
@@ -268,7 +279,7 @@ class EntropyStatistics:
         return np.empty((len(counts), 0))
 
 
-class OrderedStatistics:
+class OrderedStatistics(Drawn):
     """KS distance of counts of ordered categories; no value of its own."""
 
     values = 0

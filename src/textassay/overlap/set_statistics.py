@@ -1,0 +1,195 @@
+"""Statistics of sets of documents: Self-BLEU, distinct n-grams and documents, corpus BLEU.
+
+A set is a row of counts whose categories are documents (0 or 1 each), so that sets are drawn,
+compared and permuted as counts of words are (`stats/count_comparison.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.overlap.document_ngrams import DocumentNgrams, OrderNgrams
+from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
+
+ORDERS = (2, 3, 4, 5)  # of BLEU and Self-BLEU
+DISTINCT = (1, 2, 3, 4)
+_LARGE, _LARGEST = 300_000, 3_000_000  # n-grams above which fewer sets are drawn
+
+
+def draws_for(ngrams: DocumentNgrams) -> Draws:
+    """As many sets as take some seconds, at these sizes."""
+    size = sum(order.pairs.ngrams.size for order in ngrams.orders)
+    if size < _LARGE:
+        return Draws(averaged=20, halves=200, pairs=400, permutations=999)
+    if size < _LARGEST:
+        return Draws(averaged=20, halves=200, pairs=400, permutations=499)
+    return Draws(averaged=10, halves=50, pairs=100, permutations=199)
+
+
+class SelfBleuStatistics(Drawn):
+    """Self-BLEU-2 to -5 of each set; NaN for fewer than two documents."""
+
+    values = len(ORDERS)
+    distances = 0
+
+    def __init__(self, ngrams: DocumentNgrams, smoothing: int, effective_order: bool) -> None:
+        self.ngrams, self.smoothing, self.effective_order = ngrams, smoothing, effective_order
+        self.draws = draws_for(ngrams)
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, 4]."""
+        from textassay.overlap.bleu_kernels import closest_others, score_sentences, set_matches
+
+        orders = self.ngrams.orders[: max(ORDERS)]
+        out = np.full((len(counts), self.values), np.nan)
+        rooms = [np.zeros((3, order.shared), np.int32) for order in orders]
+        for r, row in enumerate(counts):
+            members = np.flatnonzero(row)
+            if members.size < 2:
+                continue
+            matched = np.empty((len(orders), members.size), np.int64)
+            for n, order in enumerate(orders):
+                pairs, room = order.pairs, rooms[n]
+                set_matches(
+                    members,
+                    pairs.begins,
+                    pairs.ngrams,
+                    pairs.counts,
+                    room[0],
+                    room[1],
+                    room[2],
+                    matched[n],
+                )
+            lengths = self.ngrams.lengths[members]
+            closest = np.empty(members.size, np.int64)
+            closest_others(lengths, closest)
+            scores = np.zeros((members.size, len(orders)))
+            score_sentences(matched, lengths, closest, self.smoothing, self.effective_order, scores)
+            out[r] = scores.mean(axis=0)[np.array(ORDERS) - 1]
+        return out
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, 0]."""
+        return np.empty((len(counts), 0))
+
+
+class DistinctStatistics:
+    """Distinct n-grams over n-grams for n = 1 to 4, and the share of distinct documents.
+
+    Where each unit is one document, expectations are exact: the expected number of distinct n-grams
+    of m of D documents, sum over w of 1 - C(D - d, m) / C(D, m) for the d documents that hold w
+    (Hurlbert 1971), over the expected number of n-grams.
+    """
+
+    values = len(DISTINCT) + 1
+    distances = 0
+
+    def __init__(self, ngrams: DocumentNgrams, texts: NDArray[np.int64]) -> None:
+        self.ngrams, self.texts = ngrams, texts
+        self.draws = draws_for(ngrams)
+
+    def expected(self, sample: Grouped, items: int) -> Array | None:
+        """float64[5], or None where units hold several documents."""
+        if sample.units != sample.items or not sample.items:
+            return None
+        m, first, last = (
+            min(items, sample.items),
+            int(sample.categories[0]),
+            int(sample.categories[-1]) + 1,
+        )
+        out = np.full(self.values, np.nan)
+        for k, n in enumerate(DISTINCT):
+            order = self.ngrams.orders[n - 1]
+            total = order.totals[first:last].sum()
+            if total:
+                held = _holders(order, first, last)
+                found = order.singles[first:last].sum() * m / sample.items
+                found += rarefied(held[held > 0], sample.items, m)
+                out[k] = found * sample.items / (total * m)
+        held = np.bincount(self.texts[first:last])
+        out[-1] = rarefied(held[held > 0], sample.items, m) / m
+        return out
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, 5]."""
+        out = np.full((len(counts), self.values), np.nan)
+        for r, row in enumerate(counts):
+            members = np.flatnonzero(row)
+            for k, n in enumerate(DISTINCT):
+                order = self.ngrams.orders[n - 1]
+                total = order.totals[members].sum()
+                if total:
+                    found = _distinct_shared(order, members) + order.singles[members].sum()
+                    out[r, k] = found / total
+            if members.size:
+                out[r, -1] = np.unique(self.texts[members]).size / members.size
+        return out
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, 0]."""
+        return np.empty((len(counts), 0))
+
+
+class CorpusBleuStatistics(Drawn):
+    """BLEU-2 to -5 of all documents of a set together, against fixed references.
+
+    Parameters
+    ----------
+    matched : int64[5, D]
+    lengths, closest : int64[D]
+        Of the documents and of the references closest in length.
+    """
+
+    values = len(ORDERS)
+    distances = 0
+    draws = Draws(averaged=20)
+
+    def __init__(
+        self, matched: NDArray[np.int64], lengths: NDArray[np.int64], closest: NDArray[np.int64]
+    ) -> None:
+        totals = np.maximum(1, lengths - np.arange(len(matched))[:, None])
+        self.sums = np.concatenate([matched, totals, lengths[None], closest[None]]).T.astype(float)
+
+    def describe(self, counts: Counts) -> Array:
+        """float64[R, 4]."""
+        from textassay.overlap.bleu_kernels import score_sums
+
+        sums = counts @ self.sums
+        n = max(ORDERS)
+        out = np.empty((len(counts), n))
+        for row, scores in zip(sums, out, strict=True):
+            score_sums(row[:n], row[n : 2 * n], row[-2], row[-1], scores)
+        return out[:, np.array(ORDERS) - 1]
+
+    def compare(self, counts: Counts, others: Counts) -> Array:
+        """float64[R, 0]."""
+        return np.empty((len(counts), 0))
+
+
+def rarefied(held: NDArray[np.int64], size: int, m: int) -> float:
+    """Expected number of kinds in m of `size` documents, of kinds that `held` documents hold."""
+    from scipy.special import gammaln
+
+    counts = np.bincount(held)
+    kinds = np.flatnonzero(counts)
+    left = size - kinds
+    missed = np.zeros(kinds.size)
+    some = left >= m
+    rest = left[some]
+    missed[some] = np.exp(
+        gammaln(rest + 1) - gammaln(rest - m + 1) - gammaln(size + 1) + gammaln(size - m + 1)
+    )
+    return float(np.sum(counts[kinds] * (1 - missed)))
+
+
+def _holders(order: OrderNgrams, first: int, last: int) -> NDArray[np.int64]:
+    begins = order.pairs.begins
+    return np.bincount(order.pairs.ngrams[begins[first] : begins[last]], minlength=1)
+
+
+def _distinct_shared(order: OrderNgrams, members: NDArray[np.int64]) -> int:
+    from textassay.overlap.bleu_kernels import distinct_ngrams
+
+    seen = np.zeros(order.shared, np.bool_)
+    return distinct_ngrams(members, order.pairs.begins, order.pairs.ngrams, seen)
