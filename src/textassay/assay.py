@@ -33,6 +33,7 @@ from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
 from textassay.novelty.near import near_verbatim_records
 from textassay.novelty.records import novelty_records
 from textassay.novelty.sides import Side
+from textassay.overlap.embeddings import embed_all
 from textassay.overlap.family import OverlapOptions
 from textassay.overlap.records import overlap_records
 from textassay.parallel import Workers
@@ -192,11 +193,12 @@ class _Work:
     def setting(self, number: int) -> Setting:
         """How values are compared, with the branch of the seed of a family."""
         settings = self.settings
+        tests = len(settings.systems) * len(settings.families)
         return Setting(
             signature=settings.signature(),
             unit=self.unit,
-            # enough for p-values that adjusted for all systems can still be small
-            n_resamples=max(settings.resamples, 200 * len(settings.systems) - 1),
+            # enough for p-values that adjusted for all systems and families can still be small
+            n_resamples=max(settings.resamples, 200 * tests - 1),
             margins=settings.margins(),
             protocol=settings.protocol,
             seed=self.seed(number),
@@ -293,6 +295,10 @@ def _tendencies(work: _Work, training: Corpus | None) -> tuple[list[Record], lis
 
 def _overlap(work: _Work, training: Corpus | None) -> tuple[list[Record], list[DocumentSums]]:
     settings = work.settings
+    vectors = None
+    if settings.embeddings:
+        texts = {item.name: c.texts for item, c in zip(work.inputs, work.corpora, strict=True)}
+        vectors = embed_all(settings.embeddings, texts, work.progress)
     work.show("overlap: comparing")
     return overlap_records(
         *work.texts,
@@ -303,6 +309,9 @@ def _overlap(work: _Work, training: Corpus | None) -> tuple[list[Record], list[D
             effective_order=settings.effective_order,
             references=settings.references,
             sample=settings.sample,
+            vectors=vectors,
+            vectors_source=" ".join(settings.embeddings),
+            mauve_documents=settings.mauve_documents,
         ),
         work.setting(4),
         work.workers,

@@ -61,11 +61,11 @@ def _settings(
         chosen.update(asdict(novelty), ngrams=_parse_ngrams(novelty.ngrams))
     families = {"tendencies": tendencies, "overlap": overlap, "novelty": novelty}
     chosen["families"] = tuple(name for name, given in families.items() if given is not None)
-    for name in ("human", "train", "margin"):
-        if chosen[name] == []:
+    for name in ("human", "train", "margin", "embeddings"):
+        if chosen.get(name) == []:
             what = "a number" if name == "margin" else "a file"
             raise UsageError(f"--{name}: {what} is missing behind it")
-        chosen[name] = tuple(chosen[name] or ())
+        chosen[name] = tuple(chosen.get(name) or ())
     return AssaySettings(systems=tuple(systems), **chosen)
 
 

@@ -53,6 +53,10 @@ class OverlapChoices:
     "References of BLEU: human (all of it), or document (the field 'references' of each)."
     sample: int | None = None
     "With --protocol published: documents for Self-BLEU and references, as older code took 500."
+    embeddings: Annotated[list[str] | None, _Files] = None
+    "A model folder (transformers, sentence-transformers), or NAME=FILE.npy for each text."
+    mauve_documents: int = 1000
+    "Documents a side from which on there is MAUVE."
 
 
 @Parameter(name="*")

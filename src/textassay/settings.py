@@ -51,6 +51,10 @@ class AssaySettings:
     references : {'human', 'document'}
     sample : int or None
         Documents for Self-BLEU and references, under the published protocol.
+    embeddings : list of str
+        A model directory, or ``NAME=FILE.npy`` for each text.
+    mauve_documents : int
+        Documents a side from which on there is MAUVE.
     families : tuple of str
         Families of measures.
     train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
@@ -91,6 +95,8 @@ class AssaySettings:
     effective_order: bool = False
     references: str = "human"
     sample: int | None = None
+    embeddings: Sequence[str] = ()
+    mauve_documents: int = 1000
     families: tuple[str, ...] = FAMILIES
 
     def __post_init__(self) -> None:
@@ -121,7 +127,8 @@ class AssaySettings:
             raise UsageError(f"families {unknown}: choose of {', '.join(FAMILIES)}")
         if self.random_ngrams < 0 or (self.random_ngrams and not self.train):
             raise UsageError("--random-ngrams: a number from 0 on is needed, and --train")
-        for option, files in (("--human", self.human), ("--train", self.train)):
+        lists = {"--human": self.human, "--train": self.train, "--embeddings": self.embeddings}
+        for option, files in lists.items():
             if not all(files):
                 raise UsageError(f"{option}: a file is missing behind it")
         for option, text in (
@@ -142,6 +149,7 @@ class AssaySettings:
             ("--window", self.window, 2, 1_000_000),
             ("--smoothing", self.smoothing, 0, 4),
             ("--sample", self.sample, 2, None),
+            ("--mauve-documents", self.mauve_documents, 20, None),
             ("--newline-token", self.newline_token, 0, 2**31 - 1),
         ):
             if number is not None and (number < least or (most is not None and number > most)):

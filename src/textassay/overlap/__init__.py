@@ -8,14 +8,25 @@
 from textassay.overlap.bleu import Bleu, bleu, bleu_by_document, self_bleu
 from textassay.overlap.compression import compression_ratio
 from textassay.overlap.diversity import distinct, distinct_documents, repetition
+from textassay.overlap.embedding_statistics import frechet_distance, mauve, mean_similarity
+from textassay.overlap.embeddings import Embedder, ModelEmbedder, read_vectors
+from textassay.overlap.embsim import EmbSim, embsim
 
 __all__ = [
     "Bleu",
+    "EmbSim",
+    "Embedder",
+    "ModelEmbedder",
     "bleu",
     "bleu_by_document",
     "compression_ratio",
     "distinct",
     "distinct_documents",
+    "embsim",
+    "frechet_distance",
+    "mauve",
+    "mean_similarity",
+    "read_vectors",
     "repetition",
     "self_bleu",
 ]

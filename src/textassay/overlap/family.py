@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,12 @@ class OverlapOptions:
         Documents that Self-BLEU and references are cut to, as Texygen's code did with 500.
     examples : int
         Repeated documents that are listed.
+    vectors : mapping of str to float32[D, E], or None
+        Of every system and human file.
+    vectors_source : str
+        What made them.
+    mauve_documents : int
+        Documents a side from which on there is MAUVE.
     """
 
     tokenizer: str = "words"
@@ -50,6 +56,9 @@ class OverlapOptions:
     references: str = "human"
     sample: int | None = None
     examples: int = 20
+    vectors: Mapping[str, NDArray[np.float32]] | None = None
+    vectors_source: str = ""
+    mauve_documents: int = 1000
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,14 @@ OF_REPETITION = Column("overlap.repetition4", "share of 4-grams")
 OF_COMPRESSION = Column(
     "overlap.compression_ratio", "bytes a compressed byte", bounds=(0.0, float("inf")), event=0.0
 )
+OF_SIMILARITY = CountMeasure("overlap.similarity", "mean cosine", 0, False, (-1.0, 1.0))
+OF_FRECHET = CountMeasure("overlap.frechet", "squared distance", 0, True, (0.0, float("inf")))
+OF_PROMPT_SIMILARITY = Column(
+    "overlap.prompt_similarity",
+    "mean cosine of two samples of a prompt",
+    bounds=(-1.0, 1.0),
+    event=0.0,
+)
 OF_PROMPTS = (
     Column("overlap.prompt_bleu4", "score of two samples of a prompt", event=0.0),
     Column("overlap.prompt_distinct2", "share of 2-grams of two samples of a prompt", event=0.0),

@@ -13,6 +13,8 @@ from textassay.corpus.corpus import Corpus
 from textassay.overlap.comparison import ratio_records, set_records
 from textassay.overlap.compression import as_bytes, compressed_pieces, piece_size
 from textassay.overlap.document_ngrams import as_items, number_texts
+from textassay.overlap.embedding_records import embedding_records
+from textassay.overlap.embsim_records import embsim_records
 from textassay.overlap.family import Family, OverlapOptions
 from textassay.overlap.measures import (
     OF_COMPRESSION,
@@ -62,9 +64,19 @@ def overlap_records(
         *_of_sets(family),
         *_compression(family),
         *_within_prompts(family),
+        *embsim_records(family),
+        *_of_vectors(family),
         *_repeated(family),
     ]
     return records, family.document_sums(sums)
+
+
+def _of_vectors(family: Family) -> Iterator[Record]:
+    options = family.options
+    if options.vectors is not None:
+        yield from embedding_records(
+            family, options.vectors, options.vectors_source, options.mauve_documents
+        )
 
 
 def _of_sets(family: Family) -> Iterator[Record]:
