@@ -87,8 +87,8 @@ def embsim(
     Notes
     -----
     Skip-gram with negative sampling: 32 dimensions, windows of 5, 5 negative samples, 10 epochs at
-    a rate of .1, all words. Cost: some 20 microseconds a token and training; the N x N matrices are never made,
-    since the cosines follow from products of the vectors.
+    a rate of .1, all words. Cost: some 20 microseconds a token and training; the N x N matrices are
+    never made, since the cosines follow from products of the vectors.
 
     Examples
     --------

@@ -25,8 +25,8 @@ _MOST_TOKENS = 50_000
 def embsim_records(family: Family) -> Iterator[Record]:
     """Records at one size for all sides, averaged over five seeds.
 
-    References are half of the human text, as for BLEU. Few trainings tell the errors (eight halves),
-    so there is no permutation test.
+    References are half of the human text, as for BLEU. Few trainings tell the errors (eight
+    halves), so there is no permutation test.
     """
     references, human = family.references, family.hypotheses
     if references is None:

@@ -221,7 +221,7 @@ class Family:
         if self.options.effective_order:
             found["order"] = "effective"
         if self.options.sample is not None:
-            found["sample"] = self.options.sample
+            found["first"] = self.options.sample
         return found
 
     def may_pair(self, system: Member) -> bool:

@@ -88,7 +88,7 @@ def _of_sets(family: Family) -> Iterator[Record]:
     counted = family.counted
     yield from set_records(family, "self-bleu", counted, self_bleu, OF_SELF_BLEU, parts)
     yield from _by_size(family, self_bleu, OF_SELF_BLEU[2], parts)
-    parts = {name: value for name, value in parts.items() if name == "sample"}
+    parts = {name: value for name, value in parts.items() if name == "first"}
     yield from set_records(family, "distinct", counted, distinct, OF_DISTINCT, parts)
     yield from _by_size(family, distinct, OF_DISTINCT[1], parts)
 
@@ -158,7 +158,7 @@ def _within_prompts(family: Family) -> Iterator[Record]:
         )
         if found is not None:
             sums.append((member, found))
-    parts = {name: value for name, value in family.parts().items() if name != "sample"}
+    parts = {name: value for name, value in family.parts().items() if name != "first"}
     yield from ratio_records(family, sums, OF_PROMPTS, parts, unit="prompt")
 
 

@@ -16,6 +16,8 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> Terms:
     found = _tokens(header)
     if "tendencies" in families:
         found += _tendencies(measured)
+    if "overlap" in families:
+        found += _overlap(measured)
     if "novelty" in families:
         found += _novelty()
     found += _comparison(header, unit, families)
@@ -82,6 +84,72 @@ def _tendencies(measured: Sequence[Measurement]) -> Terms:
     ]
 
 
+def _overlap(measured: Sequence[Measurement]) -> Terms:
+    parts = [parse_signature(r.signature) for r in measured]
+    smoothing = next((p["smoothing"] for p in parts if "smoothing" in p), "1")
+    size = next((p["bytes"] for p in parts if "bytes" in p), "")
+    names = {r.measure for r in measured}
+    found = [
+        (
+            "BLEU",
+            "mean over documents of sentence BLEU against all references at once (uniform weights, "
+            f"closest length, smoothing {smoothing} of Chen and Cherry 2014). References are a "
+            "random half of the human text (refs in the signature); people's own BLEU is that of "
+            "the other half. Against training text: as many of its documents.",
+        ),
+        (
+            "Self-BLEU",
+            "mean BLEU of each document against all others (Zhu et al. 2018), exact; averaged over "
+            "random subsamples of the size in the signature: the higher, the less varied.",
+        ),
+        (
+            "Distinct",
+            "distinct n-grams over all n-grams, distinct documents over all, expected for that "
+            "many documents (rarefaction).",
+        ),
+        (
+            "Repetition",
+            "share of a document's 4-grams that stood earlier in it.",
+        ),
+    ]
+    if size:
+        found.append(
+            (
+                "Compression ratio",
+                f"bytes over compressed bytes (zlib) of pieces of {int(size):,} bytes, documents "
+                "in random order; pieces are what is resampled.",
+            )
+        )
+    if any(name.startswith("overlap.prompt_") for name in names):
+        found.append(
+            (
+                "Within a prompt",
+                "pairs of samples of one prompt: BLEU-4 of one against the other, distinct bigrams "
+                "and distinct documents of two; means over prompts.",
+            )
+        )
+    if "overlap.embsim" in names:
+        found.append(
+            (
+                "EmbSim",
+                "natural logarithm of the mean over shared words of the cosine of their rows of "
+                "similarities in two texts' skip-gram vectors, averaged over five seeds (Zhu et "
+                "al. 2018): 0 is best.",
+            )
+        )
+    if "overlap.frechet" in names:
+        found.append(
+            (
+                "Vectors",
+                "similarity: mean cosine of all pairs of documents; Frechet: squared distance of "
+                "normal distributions with the vectors' means and covariances; MAUVE: area under "
+                "the divergence curve of k-means clusters (Pillutla et al. 2021), smallest to "
+                "largest of five seeds.",
+            )
+        )
+    return found
+
+
 def _novelty() -> Terms:
     return [
         (
@@ -143,6 +211,7 @@ def _comparison(header: Header, unit: str, families: set[str]) -> Terms:
             "the sides; one-sided for distances); exact binomial where events are few; floor is "
             "the mean absolute distance it gives. The paper's levels of .05 and .005 are marked by "
             "one and two stars. Adjusted by Holm over systems for the primary measures (unigrams, "
-            "score), by step-down max-T over n for the curve, for false discoveries otherwise.",
+            "Self-BLEU-4, score), by step-down max-T over n for the curve, for false discoveries "
+            "otherwise.",
         ),
     ]

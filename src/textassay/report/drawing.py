@@ -61,7 +61,7 @@ def draw(figure: Figure, *, dark: bool = False) -> Drawing:
                 labelled.keys(),
                 frameon=False,
                 loc="outside lower center",
-                ncols=3 if columns == 1 else 8,
+                ncols={1: 3, 2: 5}.get(columns, 8),
             )
     return drawing
 
@@ -82,6 +82,9 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
     axes.set_ylabel(panel.y_label)
     if panel.style == "nulls":
         _draw_nulls(axes, panel, systems, ink)
+        return
+    if panel.style == "points":
+        _draw_points(axes, panel, systems, ink)
         return
     _draw_curves(axes, panel, systems, ink)
     if panel.is_share:
@@ -142,6 +145,34 @@ def _draw_curves(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
         if len(curve.x) <= _MARKED:
             marks = {"marker": _MARKS[number % len(_MARKS)], "markersize": 4}
         draw(curve.x, y, color=colour, label=_label(curve.system), **marks, **more)
+
+
+def _draw_points(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
+    """A mark a system, with the intervals of both numbers; people's text as a large ring."""
+    axes.patch.set_alpha(0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for curve in panel.curves:
+        x, y = curve.x[0], _floats(curve.y)[0]
+        low, high = _floats(curve.y_low or [None])[0], _floats(curve.y_high or [None])[0]
+        left, right = panel.x_spans.get(curve.system, (x, x))
+        is_baseline = curve.system in _BASELINES
+        number = 0 if is_baseline else systems.index(curve.system)
+        look: dict[str, Any] = {"color": _COLOURS[number % len(_COLOURS)]}
+        look |= {"marker": _MARKS[number % len(_MARKS)], "markersize": 6}
+        if is_baseline:
+            look = {"color": ink, "marker": "o", "markersize": 11, "markerfacecolor": "none"}
+        axes.errorbar(
+            [x],
+            [y],
+            xerr=[[max(0.0, x - left)], [max(0.0, right - x)]],
+            yerr=[[max(0.0, y - low)], [max(0.0, high - y)]],
+            linestyle="none",
+            linewidth=1,
+            label=curve.system if is_baseline else _label(curve.system),
+            **look,
+        )
+    axes.margins(0.15)
 
 
 def _draw_nulls(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +22,15 @@ class Panel:
     curves : list of Series
     x_label, y_label, title : str
     log_x, log_y : bool
-    style : {'lines', 'ticks', 'steps', 'nulls'}
+    style : {'lines', 'ticks', 'steps', 'nulls', 'points'}
         Lines; lines with a tick at each x; cumulative shares; histograms of permutations, a row a
-        system, with what was observed.
+        system, with what was observed; a point a system, with its intervals.
     inset : bool
         Whether the small x are shown once more, larger.
     is_share : bool
         Whether y runs from 0 to 1.
+    x_spans : mapping of str to tuple of float
+        Intervals of x, by system.
     """
 
     curves: list[Series]
@@ -40,6 +42,7 @@ class Panel:
     style: str = "lines"
     inset: bool = False
     is_share: bool = False
+    x_spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Figure:
     description: str
     panels: list[Panel] = field(default_factory=list)
     matrix: Matrix | None = None
-    is_tendency: bool = True
+    family: str = "tendencies"
 
     @property
     def grid(self) -> tuple[int, int]:

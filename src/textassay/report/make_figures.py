@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textassay.report.figures import Figure, Matrix, Panel
 from textassay.report.natural import MATRIX, MEANING, compared, mark_of
+from textassay.report.varied import VARIETY
 from textassay.results import Measurement, Record, Series
 
 _SIZE_CURVE = 4
@@ -26,7 +27,11 @@ def make_figures(records: Sequence[Record]) -> list[Figure]:
         if isinstance(record, Series):
             series.setdefault(record.measure, []).append(record)
     measured = [record for record in records if isinstance(record, Measurement)]
-    return [*_of_tendencies(series, measured), *_of_novelty(series)]
+    return [
+        *_of_tendencies(series, measured),
+        *_of_overlap(series, measured),
+        *_of_novelty(series),
+    ]
 
 
 def _of_tendencies(
@@ -132,6 +137,70 @@ def _matrix(measured: Sequence[Measurement]) -> Figure | None:
     )
 
 
+def _of_overlap(series: dict[str, list[Series]], measured: Sequence[Measurement]) -> list[Figure]:
+    found = [figure for figure in [_quality_and_variety(measured)] if figure is not None]
+    panels = [
+        Panel(curves, "documents", VARIETY[name], VARIETY[name], log_x=True, is_share=True)
+        for name in ("overlap.self_bleu4", "overlap.distinct2")
+        if (curves := series.get(f"{name}.by_size"))
+    ]
+    if panels:
+        found.append(
+            Figure(
+                "overlap-by-size",
+                "Self-BLEU-4 and distinct-2 against the number of documents",
+                "Means over random subsamples of each size: without the size, neither number means "
+                "anything. The band holds 95 of 100 subsamples of the human text.",
+                panels,
+                family="overlap",
+            )
+        )
+    return found
+
+
+def _quality_and_variety(measured: Sequence[Measurement]) -> Figure | None:
+    """BLEU-4 against Self-BLEU-4: a point a system, and people's."""
+    quality = {r.system: r for r in measured if r.measure == "overlap.bleu4"}
+    variety = {r.system: r for r in measured if r.measure == "overlap.self_bleu4"}
+    curves, spans = [], {}
+    for system in quality:
+        y, x = quality[system], variety.get(system)
+        if x is None or x.value is None or y.value is None:
+            continue
+        curves.append(
+            Series(
+                measure="overlap.bleu4",
+                system=system,
+                x_label="Self-BLEU-4",
+                y_label="BLEU-4",
+                x=[x.value],
+                y=[y.value],
+                y_low=[y.value_low],
+                y_high=[y.value_high],
+            )
+        )
+        if x.value_low is not None and x.value_high is not None:
+            spans[system] = (x.value_low, x.value_high)
+    if not curves:
+        return None
+    panel = Panel(
+        curves,
+        "Self-BLEU-4: to the right, less varied",
+        "BLEU-4: upwards, more like human text",
+        style="points",
+        x_spans=spans,
+    )
+    return Figure(
+        "quality-and-variety",
+        "Quality and variety",
+        "BLEU-4 against human text and Self-BLEU-4, with 95 % intervals. A model is good if it "
+        "lies where people's own text does: further right it repeats itself, further down it "
+        "strays.",
+        [panel],
+        family="overlap",
+    )
+
+
 def _of_novelty(series: dict[str, list[Series]]) -> list[Figure]:
     found: list[Figure] = []
     for source, words in (
@@ -155,7 +224,7 @@ def _of_novelty(series: dict[str, list[Series]]) -> list[Figure]:
                     f"Share of n-grams that are novel, for each n, {words}; the band is the human "
                     "text's 95 % interval.",
                     [panel],
-                    is_tendency=False,
+                    family="novelty",
                 )
             )
     curves = series.get(f"novelty.ngram{_SIZE_CURVE}.by_training_size", [])
@@ -175,7 +244,7 @@ def _of_novelty(series: dict[str, list[Series]]) -> list[Figure]:
                 f"Share of {_SIZE_CURVE}-grams that are novel after so many tokens of the training "
                 "text: a novelty without the size of the text means little.",
                 [panel],
-                is_tendency=False,
+                family="novelty",
             )
         )
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textassay.report.printable import printable
 from textassay.report.tables import TableData, interval, number
@@ -62,12 +62,14 @@ def _is_edge(record: Measurement) -> bool:
     return "against" in parse_signature(record.signature)
 
 
-def compared(measured: Sequence[Measurement]) -> dict[tuple[str, str], Measurement]:
-    """Tendencies of systems compared with human text, by system and measure."""
+def compared(
+    measured: Sequence[Measurement], meaning: Mapping[str, str] = MEANING
+) -> dict[tuple[str, str], Measurement]:
+    """Measures of systems compared with human text, by system and measure."""
     return {
         (r.system, r.measure): r
         for r in measured
-        if r.measure in MEANING and r.distance is not None and not _is_edge(r)
+        if r.measure in meaning and r.distance is not None and not _is_edge(r)
     }
 
 
@@ -94,17 +96,19 @@ def values_table(measured: Sequence[Measurement]) -> TableData | None:
     return data
 
 
-def distances_table(measured: Sequence[Measurement]) -> TableData | None:
+def distances_table(
+    measured: Sequence[Measurement], meaning: Mapping[str, str] = MEANING
+) -> TableData | None:
     """Distances of all systems from human text with verdicts; a row a measure."""
-    cells = compared(measured)
+    cells = compared(measured, meaning)
     systems = list(dict.fromkeys(system for system, _ in cells))
-    measures = [m for m in MEANING if any((s, m) in cells for s in systems)]
+    measures = [m for m in meaning if any((s, m) in cells for s in systems)]
     if not measures:
         return None
     data = TableData(
         "Distance from human text, at equal sizes: \u2260 differs, \u2248 within human variation, "
         "? undecided",
-        ["tendency", "margin", *map(printable, systems)],
+        ["measure", "margin", *map(printable, systems)],
     )
     classes: list[list[str]] = []
     for measure in measures:
@@ -114,9 +118,9 @@ def distances_table(measured: Sequence[Measurement]) -> TableData | None:
         texts = []
         for r in row:
             # a distance of distributions has no sign
-            signed = r is not None and r.direction == "human"
+            signed = r is not None and r.direction != "none"
             texts.append(f"{number(r.distance, signed=signed)} {mark_of(r)}".rstrip() if r else "")
-        data.rows.append([MEANING[measure], shown, *texts])
+        data.rows.append([meaning[measure], shown, *texts])
         verdicts = (_CLASSES.get(r.verdict or "", "") if r else "" for r in row)
         classes.append(["", "", *verdicts])
     data.classes = classes

@@ -15,6 +15,7 @@ from textassay.report.make_figures import make_figures
 from textassay.report.natural import distances_table, triangle_table, values_table
 from textassay.report.printable import printable
 from textassay.report.tables import TableData, interval, number
+from textassay.report.varied import VARIETY, repeated_table, variety_table
 from textassay.report.words import (
     COPYING,
     answers,
@@ -91,7 +92,7 @@ def render_page(records: Sequence[Record]) -> str:
             for r in records
             if isinstance(r, Warn) and r.code != "passages-left-out"  # said with the passages
         ],
-        answers={family: _safe(answer) for family, answer in answers(records).items()},
+        answers={family: _safe(answer, 4000) for family, answer in answers(records).items()},
         table=table,
         natural=[
             data
@@ -99,6 +100,15 @@ def render_page(records: Sequence[Record]) -> str:
                 distances_table(measured),
                 values_table(measured),
                 triangle_table(measured),
+            )
+            if data is not None
+        ],
+        varied=[
+            data
+            for data in (
+                variety_table(measured),
+                distances_table(measured, VARIETY),
+                repeated_table(records),
             )
             if data is not None
         ],
@@ -136,7 +146,9 @@ def write_page(records: Sequence[Record], folder: Path) -> Path:
 _TABLE = """<div class="scroll" role="region" tabindex="0" aria-label="{{ data.caption }}"><table>
 <caption><span>{{ data.caption }}</span></caption>
 <thead><tr>
-{%- for column in data.columns %}<th scope="col">{{ column }}</th>{% endfor -%}
+{%- for column in data.columns %}<th scope="col"
+{%- if data.rows and data.class_of(0, loop.index0) == "text" %} class="text"{% endif -%}
+>{{ column }}</th>{% endfor -%}
 </tr></thead>
 <tbody>{% for row in data.rows %}{% set number = loop.index0 %}<tr>
 {%- for cell in row %}
@@ -237,7 +249,7 @@ def _figures(records: Sequence[Record]) -> list[dict[str, object]]:
             {
                 "title": figure.title,
                 "description": figure.description,
-                "family": "tendencies" if figure.is_tendency else "novelty",
+                "family": figure.family,
                 "light": _data_address(as_svg(draw(figure))),
                 "dark": _data_address(as_svg(draw(figure, dark=True))),
                 "width": round(100 * width),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textassay.report.natural import distances_table, triangle_table, values_table
 from textassay.report.printable import printable
 from textassay.report.tables import interval, number
+from textassay.report.varied import repeated_table, variety_table
 from textassay.report.words import COPYING, times, units_column, verdict_of
 from textassay.results import Example, Header, Measurement, Record, Series, Warn, parse_signature
 
@@ -43,10 +44,19 @@ def print_results(records: Sequence[Record], console: Console) -> None:
     measured = [r for r in records if isinstance(r, Measurement)]
     if header is not None:
         _print_inputs(header, measured, console)
-    for data in (distances_table(measured), values_table(measured), triangle_table(measured)):
+    for data in (
+        distances_table(measured),
+        values_table(measured),
+        triangle_table(measured),
+        variety_table(measured),
+        repeated_table(records),
+    ):
         if data is not None:
             _print_title(data.caption, console)
             shown = _table(data.columns[1:], data.columns[0])
+            for column, name in zip(shown.columns, (data.classes or [[]])[0], strict=False):
+                if name == "text":
+                    column.justify = "left"
             for row in data.rows:
                 _add_row(shown, row)
             console.print(shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from textassay.report.natural import naturalness
+from textassay.report.varied import variety
 from textassay.results import Measurement, Record, parse_signature
 
 # Measures of copying: name, heading, digits.
@@ -57,7 +58,11 @@ def scores_of(measured: Sequence[Measurement]) -> list[tuple[Measurement, Measur
 def answers(records: Sequence[Record]) -> dict[str, str]:
     """One sentence a family, with its verdict."""
     measured = [r for r in records if isinstance(r, Measurement)]
-    found = {"tendencies": naturalness(measured), "novelty": _novelty(measured)}
+    found = {
+        "tendencies": naturalness(measured),
+        "overlap": variety(measured),
+        "novelty": _novelty(measured),
+    }
     return {family: sentence for family, sentence in found.items() if sentence}
 
 
