@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -61,11 +63,14 @@ class ModelEmbedder:
             raise MissingExtraError("Embedding texts", "torch and transformers", "neural") from None
         self._torch: Any = torch
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(str(path), local_files_only=True)
-            # safetensors alone: other weights are pickles, which can run code
-            self._model: Any = AutoModel.from_pretrained(
-                str(path), local_files_only=True, use_safetensors=True
-            )
+            with _without_bars():
+                self._tokenizer: Any = AutoTokenizer.from_pretrained(
+                    str(path), local_files_only=True
+                )
+                # safetensors alone: other weights are pickles, which can run code
+                self._model: Any = AutoModel.from_pretrained(
+                    str(path), local_files_only=True, use_safetensors=True
+                )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             first = str(error).strip().partition("\n")[0]
             raise InputError(f"holds no model that can be read: {first}", file=str(path)) from None
@@ -117,6 +122,21 @@ class ModelEmbedder:
             last = mask.sum(dim=1) - 1
             return states[self._torch.arange(len(states), device=states.device), last]
         return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+
+@contextlib.contextmanager
+def _without_bars() -> Iterator[None]:
+    """Without the progress bars of transformers, which know no --quiet."""
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _pooling(path: Path) -> tuple[str, bool]:

@@ -200,6 +200,8 @@ class Family:
         """Training documents that hypotheses are compared with: as many as human ones."""
         if self.training is None:
             return None
+        if self.options.sample is not None:
+            return self.training.select(self.training.text.order < self.options.sample)
         if self.setting.protocol == "published" or self.references is None:
             return self.training
         return self._some_training(self.references.text.documents)
