@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from textassay.corpus.ngrams import count_ngrams
 from textassay.errors import UsageError
 from textassay.overlap.sentences import Sentences, Texts, as_sentences, vocabulary_of
@@ -49,7 +51,7 @@ def distinct(
     *_, counted = count_ngrams(sentences.tokens, sentences.offsets, n)
     if not counted.ids.size:
         raise UsageError(f"no document holds {n} tokens")
-    expected = rarefied(counted.document_frequencies(), size, m)
+    expected = rarefied(np.bincount(counted.document_frequencies()), size, m)
     return expected / (counted.ids.size * m / size)
 
 

@@ -156,7 +156,7 @@ class SimilarityStatistics(Drawn):
 
     values = 1
     distances = 0
-    draws = Draws(averaged=20)
+    fixed_draws = Draws(averaged=20)
 
     def __init__(self, vectors: Vectors) -> None:
         self.rows = unit_rows(np.asarray(vectors, np.float64))
@@ -183,7 +183,7 @@ class FrechetStatistics(Drawn):
 
     values = 0
     distances = 1
-    draws = Draws(averaged=5, halves=20, pairs=40, permutations=99)
+    fixed_draws = Draws(averaged=5, halves=20, pairs=40, permutations=99)
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = np.asarray(vectors, np.float64)

@@ -6,6 +6,8 @@ compared and permuted as counts of words are (`stats/count_comparison.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,15 +16,15 @@ from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
 
 ORDERS = (2, 3, 4, 5)  # of BLEU and Self-BLEU
 DISTINCT = (1, 2, 3, 4)
-_LARGE, _LARGEST = 300_000, 3_000_000  # n-grams above which fewer sets are drawn
+_LARGE, _LARGEST = 100_000, 1_000_000  # tokens above which fewer sets are drawn
 
 
-def draws_for(ngrams: DocumentNgrams) -> Draws:
-    """As many sets as take some seconds, at these sizes."""
-    size = sum(order.pairs.ngrams.size for order in ngrams.orders)
-    if size < _LARGE:
+def draws_of(ngrams: DocumentNgrams, samples: Sequence[Grouped]) -> Draws:
+    """As many sets as take some seconds, by the tokens of the documents."""
+    tokens = sum(int(ngrams.lengths[sample.categories].sum()) for sample in samples)
+    if tokens < _LARGE:
         return Draws(averaged=20, halves=200, pairs=400, permutations=999)
-    if size < _LARGEST:
+    if tokens < _LARGEST:
         return Draws(averaged=20, halves=200, pairs=400, permutations=499)
     return Draws(averaged=10, halves=50, pairs=100, permutations=199)
 
@@ -35,7 +37,10 @@ class SelfBleuStatistics(Drawn):
 
     def __init__(self, ngrams: DocumentNgrams, smoothing: int, effective_order: bool) -> None:
         self.ngrams, self.smoothing, self.effective_order = ngrams, smoothing, effective_order
-        self.draws = draws_for(ngrams)
+
+    def draws(self, *samples: Grouped) -> Draws:
+        """By the size of the samples."""
+        return draws_of(self.ngrams, samples)
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 4]."""
@@ -87,7 +92,10 @@ class DistinctStatistics:
 
     def __init__(self, ngrams: DocumentNgrams, texts: NDArray[np.int64]) -> None:
         self.ngrams, self.texts = ngrams, texts
-        self.draws = draws_for(ngrams)
+
+    def draws(self, *samples: Grouped) -> Draws:
+        """By the size of the samples."""
+        return draws_of(self.ngrams, samples)
 
     def expected(self, sample: Grouped, items: int) -> Array | None:
         """float64[5], or None where units hold several documents."""
@@ -104,11 +112,12 @@ class DistinctStatistics:
             total = order.totals[first:last].sum()
             if total:
                 held = _holders(order, first, last)
-                found = order.singles[first:last].sum() * m / sample.items
-                found += rarefied(held[held > 0], sample.items, m)
+                kinds = np.bincount(held[held > 0], minlength=2)
+                kinds[1] += order.singles[first:last].sum()
+                found = rarefied(kinds, sample.items, m)
                 out[k] = found * sample.items / (total * m)
         held = np.bincount(self.texts[first:last])
-        out[-1] = rarefied(held[held > 0], sample.items, m) / m
+        out[-1] = rarefied(np.bincount(held[held > 0]), sample.items, m) / m
         return out
 
     def describe(self, counts: Counts) -> Array:
@@ -143,7 +152,7 @@ class CorpusBleuStatistics(Drawn):
 
     values = len(ORDERS)
     distances = 0
-    draws = Draws(averaged=20)
+    fixed_draws = Draws(averaged=20)
 
     def __init__(
         self, matched: NDArray[np.int64], lengths: NDArray[np.int64], closest: NDArray[np.int64]
@@ -167,20 +176,19 @@ class CorpusBleuStatistics(Drawn):
         return np.empty((len(counts), 0))
 
 
-def rarefied(held: NDArray[np.int64], size: int, m: int) -> float:
-    """Expected number of kinds in m of `size` documents, of kinds that `held` documents hold."""
+def rarefied(kinds: NDArray[np.int64], size: int, m: int) -> float:
+    """Expected number of kinds in m of `size` documents; kinds[d] of them are in d documents."""
     from scipy.special import gammaln
 
-    counts = np.bincount(held)
-    kinds = np.flatnonzero(counts)
-    left = size - kinds
-    missed = np.zeros(kinds.size)
+    held = np.flatnonzero(kinds)
+    left = size - held
+    missed = np.zeros(held.size)
     some = left >= m
     rest = left[some]
     missed[some] = np.exp(
         gammaln(rest + 1) - gammaln(rest - m + 1) - gammaln(size + 1) + gammaln(size - m + 1)
     )
-    return float(np.sum(counts[kinds] * (1 - missed)))
+    return float(np.sum(kinds[held] * (1 - missed)))
 
 
 def _holders(order: OrderNgrams, first: int, last: int) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ def value_at(
     known = statistics.expected(sample, items)
     if known is not None:
         return known[None]
-    rows = 1 if items >= sample.items else statistics.draws.averaged
+    rows = 1 if items >= sample.items else statistics.draws(sample).averaged
     key = key_of(rng)
     return in_batches(
         lambda first, n: statistics.describe(subsets(sample, items, key, first, n)),
@@ -100,7 +100,7 @@ def value_errors(
     key = key_of(rng)
     halves = in_batches(
         lambda first, n: statistics.describe(subsets(sample, sample.items // 2, key, first, n)),
-        statistics.draws.halves,
+        statistics.draws(sample).halves,
         sample.size,
         workers,
     )
@@ -119,7 +119,8 @@ def distances_at(
     """Distances of random subsamples of so many items, float64[rows, D + P]."""
     if not statistics.distances:
         return np.empty((1, 0))
-    rows = 1 if items >= max(system.items, human.items) else statistics.draws.averaged
+    averaged = statistics.draws(system, human).averaged
+    rows = 1 if items >= max(system.items, human.items) else averaged
     one, two = key_of(rng), key_of(rng)
     return in_batches(
         lambda first, n: statistics.compare(
@@ -156,7 +157,8 @@ def distance_errors(
         compare: Callable[[Counts, Counts], Array] = statistics.compare
         return np.stack([compare(mine[:-1], theirs[:-1]), compare(mine[:-1], theirs[1:])], axis=1)
 
-    rows = in_batches(pairs, statistics.draws.halves, 4 * system.size, workers)
+    draws = statistics.draws(system, human)
+    rows = in_batches(pairs, draws.halves, 4 * system.size, workers)
     found = rows[:, :, : statistics.distances]
     same, next_human = found[:, 0], found[:, 1]
     variance: Array = found.reshape(-1, statistics.distances).var(axis=0, ddof=1)
@@ -164,9 +166,7 @@ def distance_errors(
     of_human = _covariance(next_human[:-1], same[1:])
     scale = [half / (side.items - half) for side in (system, human)]
     rest = np.maximum(0.0, variance - of_system - of_human)
-    error: Array = np.sqrt(
-        scale[0] * of_system + scale[1] * of_human + rest / statistics.draws.averaged
-    )
+    error: Array = np.sqrt(scale[0] * of_system + scale[1] * of_human + rest / draws.averaged)
     return error
 
 
@@ -200,7 +200,7 @@ def human_pairs(
         lambda first, n: _both(
             statistics, *two_subsets(human, items, key, first, n, (half, human.units - half))
         ),
-        rows or statistics.draws.pairs,
+        rows or statistics.draws(human).pairs,
         4 * human.size,
         workers,
     )[:, :kept]
@@ -311,7 +311,8 @@ def _permutations(
     Each deal has its own smaller side, or the true deal would not be one of them.
     """
     smaller = min(system.items, human.items)
-    n_resamples = min(n_resamples, statistics.draws.permutations)
+    draws = statistics.draws(system, human)
+    n_resamples = min(n_resamples, draws.permutations)
     if everything.items > LARGE:
         n_resamples = min(n_resamples, 199)
     generator = rng("observed")
@@ -333,7 +334,7 @@ def _permutations(
             statistics,
             *two_subsets(everything, items, floor_key, first, n, (EVERYTHING, EVERYTHING)),
         ),
-        statistics.draws.averaged,
+        draws.averaged,
         4 * everything.size,
         workers,
     )

@@ -205,7 +205,9 @@ class Statistics(Protocol):
 
     values: int
     distances: int
-    draws: Draws
+
+    def draws(self, *samples: Grouped) -> Draws:
+        """How many sets of these samples are looked at."""
 
     def expected(self, sample: Grouped, items: int) -> Array | None:
         """The values expected of a random subset of so many items, where a formula tells."""
@@ -218,7 +220,13 @@ class Statistics(Protocol):
 
 
 class Drawn:
-    """Statistics whose expectation no formula tells: subsets are drawn."""
+    """Statistics whose expectation no formula tells: subsets are drawn, always as many."""
+
+    fixed_draws = Draws()
+
+    def draws(self, *samples: Grouped) -> Draws:
+        """The same for all samples."""
+        return self.fixed_draws
 
     def expected(self, sample: Grouped, items: int) -> Array | None:
         """None."""
@@ -235,7 +243,6 @@ class TypeStatistics(Drawn):
 
     values = 4
     distances = 2
-    draws = Draws()
 
     def __init__(self, ranks: int | None, size: int) -> None:
         self.logs = np.log(np.arange(1.0, min(size, ranks or size) + 1))
@@ -264,7 +271,7 @@ class EntropyStatistics(Drawn):
     values = 1
     distances = 0
     # there are many times more n-grams than types
-    draws = Draws(halves=100, pairs=100, permutations=99)
+    fixed_draws = Draws(halves=100, pairs=100, permutations=99)
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""
@@ -284,7 +291,6 @@ class OrderedStatistics(Drawn):
 
     values = 0
     distances = 1
-    draws = Draws()
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 0]."""
