@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from calibrate_tendencies import Found, compare
+from calibrate_families import FAMILIES, Found, compare
 from calibration import caption_documents
 from planted_defects import DEFECTS, spoilt
 
@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=399)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    options.families = FAMILIES
     print(f"{SIDE} captions against {SIDE}, {options.splits} splits\n")
     print("| measure | defect | stated detectable | dose | true distance | differs |")
     print("|---|---|---|---|---|---|")

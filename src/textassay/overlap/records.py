@@ -61,9 +61,9 @@ def overlap_records(
     compared, sums = reference_records(family)
     records = [
         *compared,
-        *_of_sets(family),
-        *_compression(family),
-        *_within_prompts(family),
+        *of_sets(family),
+        *of_compression(family),
+        *within_prompts(family),
         *embsim_records(family),
         *_of_vectors(family),
         *_repeated(family),
@@ -79,7 +79,7 @@ def _of_vectors(family: Family) -> Iterator[Record]:
         )
 
 
-def _of_sets(family: Family) -> Iterator[Record]:
+def of_sets(family: Family) -> Iterator[Record]:
     """Self-BLEU and distinct n-grams: what depends on how many documents there are."""
     options = family.options
     self_bleu = SelfBleuStatistics(family.ngrams, options.smoothing, options.effective_order)
@@ -128,7 +128,7 @@ def _by_size(
         )
 
 
-def _compression(family: Family) -> Iterator[Record]:
+def of_compression(family: Family) -> Iterator[Record]:
     """Compression ratios of pieces of one size; pieces are what is resampled."""
     members = family.compared
     size = piece_size([len(as_bytes(member.strings)) for member in members])
@@ -144,7 +144,7 @@ def _compression(family: Family) -> Iterator[Record]:
     yield from ratio_records(family, sums, (OF_COMPRESSION,), {"bytes": size}, unit="piece")
 
 
-def _within_prompts(family: Family) -> Iterator[Record]:
+def within_prompts(family: Family) -> Iterator[Record]:
     """Pairs of samples of one prompt, where there are any."""
     sums = []
     for member in family.compared:

@@ -1,6 +1,6 @@
-"""Calibration of the tendencies: human text against itself. How often do verdicts err?
+"""Calibration of tendencies and overlap: human text against itself. How often do verdicts err?
 
-    python benchmarks/calibrate_tendencies.py [--splits 200] [--resamples 399] [--jobs 2]
+    python benchmarks/calibrate_families.py [--families tendencies] [--splits 200] [--resamples 399]
 
 Documents of one human collection are dealt to a "system" and a "human" side many times, so that
 every difference is chance. Wanted: intervals that hold the truth 93 to 97 times in a hundred,
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from calibration import caption_documents, speech_documents
@@ -25,13 +25,24 @@ from textassay.corpus.stopwords import stopwords_of
 from textassay.corpus.tokenizers import make_tokenizer
 from textassay.corpus.units import unit_keys
 from textassay.corpus.vocabulary import Vocabulary
+from textassay.overlap import family as overlap_family
+from textassay.overlap import records as overlap_records
+from textassay.overlap.reference_records import reference_records
 from textassay.parallel import Workers
-from textassay.results import Measurement
+from textassay.results import Measurement, Record
 from textassay.stats.setting import Setting
 from textassay.tendencies import records
 from textassay.tendencies.family import Family, TendencyOptions
 
 VOCABULARY = Vocabulary()
+FAMILIES = ("tendencies", "overlap")
+TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
+    records.type_records,
+    records.heaps_records,
+    records.composition_records,
+    records.distribution_records,
+    records.ngram_records,
+]
 Found = dict[str, Measurement]
 
 
@@ -48,22 +59,23 @@ def compare(
         {"v": "0"}, unit, options.resamples, {}, "equal", np.random.SeedSequence(seed)
     )
     with Workers(1) as workers:
-        family = Family(
+        texts = (
             [Text("system", [corpus_of(system, "system")])],
             [Text("human", [corpus_of(human, "human")])],
             None,
-            TendencyOptions(stopwords_of("en")),
-            setting,
-            workers,
         )
-        makers: list[Callable[[Family], object]] = [
-            records.type_records,
-            records.heaps_records,
-            records.composition_records,
-            records.distribution_records,
-            records.ngram_records,
-        ]
-        found = [r for make in makers for r in make(family)]
+        found: list[Record] = []
+        if "tendencies" in options.families:
+            family = Family(*texts, TendencyOptions(stopwords_of("en")), setting, workers)
+            for make in TENDENCIES:
+                found += make(family)
+        if "overlap" in options.families:
+            members = overlap_family.Family(
+                *texts, overlap_family.OverlapOptions(), setting, workers
+            )
+            found += reference_records(members)[0]
+            found += overlap_records.of_sets(members)
+            found += overlap_records.of_compression(members)
     return {r.measure: r for r in found if isinstance(r, Measurement) and r.system == "system"}
 
 
@@ -108,14 +120,14 @@ def calibrate(
             ),
             held(
                 [(r.distance, r.distance_low, r.distance_high) for r in measured],
-                0.0 if measured[0].direction == "human" else None,
+                None if measured[0].direction == "none" else 0.0,
             ),
             mean([r.p_value <= 0.05 for r in measured if r.p_value is not None]),
             mean([r.verdict == "differs" for r in measured]),
             mean([r.verdict == "within human variation" for r in measured]),
         ]
         cells = " | ".join("" if np.isnan(share) else f"{share:.3f}" for share in shares)
-        print(f"| {measure.removeprefix('tendencies.')} | {cells} |", flush=True)
+        print(f"| {measure.partition('.')[2]} | {cells} |", flush=True)
 
 
 def mean(values: list[bool]) -> float:
@@ -158,6 +170,7 @@ class _Split:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--resamples", type=int, default=399)
     parser.add_argument("--jobs", type=int, default=2)
