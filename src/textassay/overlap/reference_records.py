@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,14 @@ from textassay.overlap.family import Family, Member
 from textassay.overlap.measures import OF_BLEU, OF_CORPUS_BLEU, OF_REPETITION, OF_TRAIN_BLEU
 from textassay.overlap.sentences import as_sentences
 from textassay.overlap.set_statistics import ORDERS, CorpusBleuStatistics
-from textassay.results import Record
+from textassay.results import Measurement, Record
+from textassay.stats.ratio_records import FEWEST_UNITS, widen
 from textassay.stats.ratio_sums import RatioSums
 
 Array = NDArray[np.float64]
 Sums = tuple[Member, Member, dict[str, Array]]
 Lengths = NDArray[np.int64]
+_HALVES = 16  # half-samples of references
 _REPEATED = 4  # n of n-grams that are looked for inside documents
 
 
@@ -50,13 +52,68 @@ def _human_references(family: Family, references: Member, sums: list[Sums]) -> I
         corpora.append((matched, lengths, closest))
         sums.append((whole, judged, _named("bleu", found)))
     parts = {**family.parts(), "refs": references.text.documents}
-    yield from ratio_records(family, scores, OF_BLEU, parts)
+    errors = _reference_errors(family, references, [judged for _, judged in members])
+    yield from _widened(ratio_records(family, scores, OF_BLEU, parts), errors)
     del parts["smoothing"]
     statistics = CorpusBleuStatistics(
         *(np.concatenate([part[k] for part in corpora], axis=-1) for k in range(3))
     )
     judged_members = [judged for _, judged in members]
-    yield from set_records(family, "corpus-bleu", judged_members, statistics, OF_CORPUS_BLEU, parts)
+    yield from _widened(
+        set_records(family, "corpus-bleu", judged_members, statistics, OF_CORPUS_BLEU, parts),
+        errors,
+    )
+
+
+def _reference_errors(
+    family: Family, references: Member, members: list[Member]
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """Standard errors of values and distances that come from the choice of references.
+
+    By delete-half subsampling of the references' units: documents are resampled against references
+    as they are, which tells nothing of other ones.
+    """
+    units = len(references.text.keys)
+    if units < FEWEST_UNITS:
+        return {}
+    rng = family.setting.rng("references", "halves", references.text.content)
+    halves = [rng.permutation(units) < units // 2 for _ in range(_HALVES)]
+
+    def scores(half: NDArray[np.bool_]) -> Array:
+        """float64[members, 8]: sentence and corpus BLEU."""
+        part = references.select(half[references.text.document_units])
+        return np.stack([_both_scores(family, member, part) for member in members])
+
+    found = np.stack(list(family.workers.map(scores, halves)))
+    own = found.std(axis=0, ddof=1)
+    apart = np.full_like(own, np.nan)
+    if members[-1].role == "human":
+        apart = (found - found[:, -1:]).std(axis=0, ddof=1)
+    measures = [one.measure for one in OF_BLEU] + [one.measure for one in OF_CORPUS_BLEU]
+    return {
+        (member.text.name, measure): (float(own[m, k]), float(apart[m, k]))
+        for m, member in enumerate(members)
+        for k, measure in enumerate(measures)
+    }
+
+
+def _both_scores(family: Family, member: Member, references: Member) -> Array:
+    options = family.options
+    matched, closest = matches(member.sentences, references.sentences, max(ORDERS))
+    found = scored(
+        matched, member.text.lengths, closest, options.smoothing, options.effective_order
+    )
+    columns = np.array(ORDERS) - 1
+    return np.concatenate([found.scores[columns], found.corpus[columns]])
+
+
+def _widened(
+    records: Iterable[Record], errors: dict[tuple[str, str], tuple[float, float]]
+) -> Iterator[Record]:
+    for record in records:
+        if isinstance(record, Measurement):
+            widen(record, *errors.get((record.system, record.measure), (np.nan, np.nan)))
+        yield record
 
 
 def _own_references(family: Family, sums: list[Sums]) -> Iterator[Record]:

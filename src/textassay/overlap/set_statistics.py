@@ -6,6 +6,7 @@ compared and permuted as counts of words are (`stats/count_comparison.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
 
 ORDERS = (2, 3, 4, 5)  # of BLEU and Self-BLEU
 DISTINCT = (1, 2, 3, 4)
+_FEW = 20  # repeated documents below which they are counted
 _LARGE, _LARGEST = 100_000, 1_000_000  # tokens above which fewer sets are drawn
 
 
@@ -79,7 +81,7 @@ class SelfBleuStatistics(Drawn):
         return np.empty((len(counts), 0))
 
 
-class DistinctStatistics:
+class DistinctStatistics(Drawn):
     """Distinct n-grams over n-grams for n = 1 to 4, and the share of distinct documents.
 
     Where each unit is one document, expectations are exact: the expected number of distinct n-grams
@@ -118,6 +120,19 @@ class DistinctStatistics:
                 out[k] = found * sample.items / (total * m)
         held = np.bincount(self.texts[first:last])
         out[-1] = rarefied(np.bincount(held[held > 0]), sample.items, m) / m
+        return out
+
+    def least_errors(self, sample: Grouped) -> Array:
+        """Where few documents are repeated, those of a Poisson count of them, for the last value.
+
+        Halves of a text whose documents all differ do not vary, but the next text may hold a
+        repeated one: with no repeat, 1.96 of these errors are the exact limit of 3.7 repeats.
+        """
+        out = np.zeros(self.values)
+        texts = self.texts[sample.categories]
+        repeated = texts.size - np.unique(texts).size
+        if repeated < _FEW:
+            out[-1] = math.sqrt(repeated + 3.55) / texts.size
         return out
 
     def describe(self, counts: Counts) -> Array:

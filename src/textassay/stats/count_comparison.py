@@ -104,7 +104,7 @@ def value_errors(
         sample.size,
         workers,
     )
-    error: Array = halves.std(axis=0, ddof=1)
+    error: Array = np.maximum(halves.std(axis=0, ddof=1), statistics.least_errors(sample))
     return error
 
 

@@ -212,6 +212,9 @@ class Statistics(Protocol):
     def expected(self, sample: Grouped, items: int) -> Array | None:
         """The values expected of a random subset of so many items, where a formula tells."""
 
+    def least_errors(self, sample: Grouped) -> Array:
+        """Standard errors of the values that halves of the sample may not show, float64[values]."""
+
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
 
@@ -222,6 +225,7 @@ class Statistics(Protocol):
 class Drawn:
     """Statistics whose expectation no formula tells: subsets are drawn, always as many."""
 
+    values = 0
     fixed_draws = Draws()
 
     def draws(self, *samples: Grouped) -> Draws:
@@ -231,6 +235,10 @@ class Drawn:
     def expected(self, sample: Grouped, items: int) -> Array | None:
         """None."""
         return None
+
+    def least_errors(self, sample: Grouped) -> Array:
+        """0."""
+        return np.zeros(self.values)
 
 
 class TypeStatistics(Drawn):

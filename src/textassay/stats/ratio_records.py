@@ -18,6 +18,7 @@ from textassay.stats.setting import Setting
 from textassay.stats.verdicts import detectable_difference, verdict
 
 Array = NDArray[np.float64]
+Z95 = 1.959964
 FEWEST_UNITS = 4  # that tell anything of how they vary
 
 
@@ -233,3 +234,30 @@ def add_verdict(
         record.verdict = verdict(low, high, margin)
     else:
         record.warnings.append(no_verdict)
+
+
+def widen(record: Measurement, value_error: float, distance_error: float) -> None:
+    """Add an error that does not come from the record's own units, and judge anew.
+
+    Parameters
+    ----------
+    record : Measurement
+        With intervals, which are widened by 1.96 of the errors, root of the squares.
+    value_error, distance_error : float
+        Standard errors; NaN adds nothing.
+    """
+    for name, error in (("value", value_error), ("distance", distance_error)):
+        middle = getattr(record, name)
+        low, high = getattr(record, f"{name}_low"), getattr(record, f"{name}_high")
+        if None not in (middle, low, high) and not np.isnan(error):
+            reach = Z95 * error
+            setattr(record, f"{name}_low", middle - float(np.hypot(middle - low, reach)))
+            setattr(record, f"{name}_high", middle + float(np.hypot(high - middle, reach)))
+    low, high, margin = record.distance_low, record.distance_high, record.reference
+    if low is None or high is None or margin is None or np.isnan(distance_error):
+        return
+    if record.detectable is not None:
+        own = (record.detectable - margin) / (detectable_difference(1.0, 0.0))
+        record.detectable = detectable_difference(float(np.hypot(own, distance_error)), margin)
+    if record.verdict is not None:
+        record.verdict = verdict(low, high, margin)
