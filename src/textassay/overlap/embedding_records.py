@@ -78,7 +78,7 @@ def _within_prompts(
             if prompt:
                 by_prompt.setdefault(prompt, []).append(d)
         keys = [prompt for prompt, found in by_prompt.items() if len(found) > 1]
-        if not keys:
+        if not keys or 2 * sum(len(by_prompt[key]) for key in keys) < member.text.documents:
             continue
         means = np.empty((len(keys), 1))
         for k, prompt in enumerate(keys):

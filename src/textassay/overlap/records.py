@@ -145,9 +145,12 @@ def of_compression(family: Family) -> Iterator[Record]:
 
 
 def within_prompts(family: Family) -> Iterator[Record]:
-    """Pairs of samples of one prompt, where there are any."""
+    """Pairs of samples of one prompt, for members that mostly have several."""
     sums = []
     for member in family.compared:
+        counts = Counter(prompt for prompt in member.prompts if prompt)
+        if 2 * sum(n for n in counts.values() if n > 1) < member.text.documents:
+            continue  # a few equal prompts are chance
         found = prompt_sums(
             member.text,
             member.prompts,

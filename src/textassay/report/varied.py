@@ -56,11 +56,11 @@ def variety_table(measured: Sequence[Measurement]) -> TableData | None:
     data = TableData(
         "Quality and variety: \u2260 differs from human text, \u2248 within human variation, "
         "? undecided",
-        ["system", *(VARIETY[m] for m in measures)],
+        ["measure", *map(printable, texts)],
     )
-    for text in texts:
-        row = [printable(text)]
-        for measure in measures:
+    for measure in measures:
+        row = [VARIETY[measure]]
+        for text in texts:
             r = cells.get((text, measure))
             value = None if r is None else r.distance if r.value is None else r.value
             row.append(f"{number(value)} {mark_of(r)}".strip() if r else "")
