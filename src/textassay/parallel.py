@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TypeVar
 
@@ -48,8 +49,10 @@ class Workers:
         self.jobs = jobs or available_cores()
         self._threads: Executor | None = None
         self._processes: Executor | None = None
+        self._token: Token[Workers | None] | None = None
 
     def __enter__(self) -> Workers:
+        self._token = _around.set(self)
         return self
 
     def __exit__(
@@ -58,6 +61,8 @@ class Workers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._token is not None:
+            _around.reset(self._token)
         for pool in (self._threads, self._processes):
             if pool is not None:
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -89,6 +94,26 @@ class Workers:
             context = multiprocessing.get_context("spawn")
             self._processes = ProcessPoolExecutor(self.jobs, mp_context=context)
         return _ordered(self._processes, function, items, 2 * self.jobs)
+
+
+# Threads of a pool have no workers around them: what they call runs in them, and never waits for
+# the pool that it is a part of.
+_around: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+def map_around(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Results in order, by the threads of the workers whose ``with`` this is called in, if any.
+
+    For numbers deep below the place that knows of workers.
+
+    Examples
+    --------
+    >>> with Workers(2):
+    ...     list(map_around(abs, [-1, -2]))
+    [1, 2]
+    """
+    workers = _around.get()
+    return map(function, items) if workers is None else workers.map(function, items)
 
 
 def _ordered(

@@ -129,3 +129,18 @@ def test_some_documents_of_a_text(documents: list[str], data: st.DataObject) -> 
     assert part.lengths.tolist() == [len(d.split()) for d in kept]
     assert part.keys == [str(d) for d in np.flatnonzero(chosen)]
     assert part.order.tolist() == np.flatnonzero(chosen).tolist()
+
+
+def test_few_repeated_documents_are_counted() -> None:
+    lines = [f"line {k}" for k in range(100)]
+    for repeated in (0, 3, 40):
+        documents = lines + lines[:repeated]
+        texts = [by_unit(text, "document") for text in texts_of(documents)]
+        statistics = DistinctStatistics(DocumentNgrams.of(texts, 4), number_texts(documents))
+        (sample,) = as_items(texts)
+        least = statistics.least_errors(sample)
+        assert not least[:-1].any()
+        assert (least[-1] > 0) == (repeated < 20)
+        if not repeated:
+            # the exact Poisson limit of a count of none
+            assert np.isclose(1.96 * least[-1] * 100, 3.69, atol=0.01)

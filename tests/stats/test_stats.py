@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from tests.conftest import EXAMPLES
 from textassay.errors import UsageError
+from textassay.parallel import Workers, map_around
+from textassay.results import Measurement
 from textassay.stats.estimates import bootstrap, subsample
 from textassay.stats.events import value_interval
 from textassay.stats.multiplicity import benjamini_hochberg, holm, max_t
 from textassay.stats.permutation import permutation_test
+from textassay.stats.ratio_records import Z95, widen
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
 from textassay.stats.ratios import compare_ratios, human_margin
 from textassay.stats.resampling import (
@@ -385,3 +388,36 @@ def test_confidence_interval_of_a_permutation_test() -> None:
     ks = permutation_test(x, y, "ks", n_resamples=99, rng=1)
     low, high = ks.confidence_interval(rng=1)
     assert 0 <= low <= ks.statistic <= high <= 1
+
+
+def test_an_error_from_elsewhere_widens_and_judges_anew() -> None:
+    record = Measurement(
+        measure="m",
+        system="s",
+        value=0.5,
+        value_low=0.47,
+        value_high=0.54,
+        distance=0.2,
+        distance_low=0.16,
+        distance_high=0.24,
+        reference=0.15,
+        detectable=0.15 + 2.8 * 0.02,
+        verdict="differs",
+        signature="m",
+    )
+    widen(record, 0.04 / Z95, 0.03 / Z95)
+    assert np.isclose(record.value_low, 0.45)
+    assert np.isclose(record.value_high, 0.5 + np.hypot(0.04, 0.04))
+    assert np.isclose(record.distance_low, 0.15)
+    assert record.verdict == "undecided"
+    assert record.detectable > 0.15 + 2.8 * 0.02
+    before = (record.value_low, record.distance_high, record.detectable)
+    widen(record, float("nan"), float("nan"))
+    assert before == (record.value_low, record.distance_high, record.detectable)
+
+
+def test_threads_of_a_pool_wait_for_no_pool() -> None:
+    with Workers(1) as workers:
+        assert list(workers.map(lambda n: sum(map_around(abs, [-n, n])), [1, 2])) == [2, 4]
+        assert list(map_around(abs, [-3])) == [3]
+    assert list(map_around(abs, [-3])) == [3]

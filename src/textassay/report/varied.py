@@ -76,7 +76,7 @@ def repeated_table(records: Sequence[Record]) -> TableData | None:
         if isinstance(r, Example) and r.measure == "overlap.distinct_documents":
             shown[r.system] = shown.get(r.system, 0) + 1
             if shown[r.system] <= _REPEATED:
-                text = printable(r.text)
+                text = printable(r.text) if r.text.strip() else "(empty)"
                 text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
                 rows.append([printable(r.system), f"{r.count:,}", text])
     if not rows:

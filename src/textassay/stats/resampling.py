@@ -12,7 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_BATCH = 1 << 22  # weights at a time: 32 MB
+from textassay.parallel import map_around
+
+_BATCH = 1 << 23  # weights at a time, for each thread: 64 MB
 Draw = Callable[[np.uint64, int, NDArray[np.float64]], None]
 
 
@@ -45,11 +47,13 @@ def weighted_sums(
     key = np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
     out = np.empty((n_resamples, sums.shape[1]))
     rows = max(1, min(n_resamples, _BATCH // max(1, units)))
-    weights = np.empty((rows, units))
-    for first in range(0, n_resamples, rows):
-        batch = weights[: min(rows, n_resamples - first)]
+
+    def fill(first: int) -> None:
+        batch = np.empty((min(rows, n_resamples - first), units))
         draw(key, first, batch)
         out[first : first + len(batch)] = batch @ sums
+
+    list(map_around(fill, range(0, n_resamples, rows)))
     return out
 
 
