@@ -400,8 +400,8 @@ def test_an_error_from_elsewhere_widens_and_judges_anew() -> None:
         distance=0.2,
         distance_low=0.16,
         distance_high=0.24,
-        reference=0.15,
-        detectable=0.15 + 2.8 * 0.02,
+        reference=0.155,
+        detectable=0.155 + 2.8 * 0.02,
         verdict="differs",
         signature="m",
     )
@@ -410,7 +410,7 @@ def test_an_error_from_elsewhere_widens_and_judges_anew() -> None:
     assert np.isclose(record.value_high, 0.5 + np.hypot(0.04, 0.04))
     assert np.isclose(record.distance_low, 0.15)
     assert record.verdict == "undecided"
-    assert record.detectable > 0.15 + 2.8 * 0.02
+    assert record.detectable > 0.155 + 2.8 * 0.02
     before = (record.value_low, record.distance_high, record.detectable)
     widen(record, float("nan"), float("nan"))
     assert before == (record.value_low, record.distance_high, record.detectable)
