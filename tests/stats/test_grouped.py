@@ -344,3 +344,27 @@ def test_full_size_is_the_whole_text(power: float) -> None:
     assert np.allclose(found.distance[4:], exact[:2])
     assert np.allclose(found.value, statistics.describe(mine.counts()[None])[0])
     assert pooled(mine, theirs).items == mine.items + theirs.items
+
+
+def test_single_items_of_few_kinds_are_drawn_as_counts() -> None:
+    kinds = np.repeat(np.arange(3, dtype=np.int32), [900, 500, 100])
+    urn = Grouped(kinds, np.arange(1501), 3)
+    assert urn.is_urn
+    dealt = Grouped(kinds, np.arange(1501), 3, weights=np.ones(1500, np.int32))
+    assert not dealt.is_urn
+    rows = 3000
+    drawn = subsets(urn, 600, KEY, 0, rows), weighed_subsets(dealt, 600, KEY, 0, rows)[0]
+    for counts in drawn:
+        assert (counts.sum(axis=1) == 600).all()
+        assert np.allclose(counts.mean(axis=0), [360, 200, 40], atol=1.0)
+    expected = [n * 600 / 1500 * (1 - n / 1500) * 900 / 1499 for n in (900, 500, 100)]
+    assert np.allclose(drawn[0].var(axis=0), expected, rtol=0.15)
+    # the same in any batches, disjoint, and of equal sizes
+    assert np.array_equal(drawn[0][10:13], subsets(urn, 600, KEY, 10, 3))
+    one, other = two_subsets(urn, EVERYTHING, KEY, 0, 500, (900, 600))
+    assert np.array_equal(one + other, np.tile(urn.counts(), (500, 1)))
+    one, other = deals(urn, 400, KEY, 0, 500)
+    assert (one.sum(axis=1) == 400).all()
+    assert (other.sum(axis=1) == 400).all()
+    assert (one + other <= urn.counts()).all()
+    assert np.cov(one[:, 0], other[:, 0])[0, 1] < 0

@@ -6,7 +6,7 @@ are never bootstrapped. Subsets are drawn without replacement instead, at equal 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int32]
 EVERYTHING = 1 << 60
 _BATCH = 1 << 22  # counts at a time, for each thread: 16 MB
+_WORTH = 200  # items that are dealt in the time that one kind is drawn
 _ROWS = 32  # draws at a time: enough pieces for all workers
 
 
@@ -54,6 +55,12 @@ class Grouped:
     def items(self) -> int:
         """How many items there are."""
         return int(self.offsets[-1])
+
+    @property
+    def is_urn(self) -> bool:
+        """Whether units are single items of few kinds: then counts are drawn, not items."""
+        single = self.units == self.items and not self.weights.size
+        return single and _WORTH * self.size < self.items
 
     def counts(self) -> Counts:
         """Counts of all items by category, int32[size]."""
@@ -99,6 +106,25 @@ def _room(sample: Grouped, *shape: int) -> tuple[Counts, Counts]:
     )
 
 
+def _from_urn(
+    sample: Grouped, sizes: Sequence[int], key: np.uint64, first: int, rows: int
+) -> Counts:
+    """Counts of disjoint sets of so many items each, int32[sets, rows, size].
+
+    Multivariate hypergeometric: what dealing single items gives, without dealing them.
+    """
+    colours = sample.counts().astype(np.int64)
+    out = np.empty((len(sizes), rows, sample.size), np.int32)
+    for row in range(rows):
+        stream = np.random.Philox(key=int(key), counter=[0, 0, 0, first + row])
+        rng = np.random.Generator(stream)
+        left = colours
+        for number, size in enumerate(sizes):
+            out[number, row] = rng.multivariate_hypergeometric(left, size, method="marginals")
+            left = left - out[number, row]
+    return out
+
+
 def weighed_subsets(
     sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: int = EVERYTHING
 ) -> tuple[Counts, Counts]:
@@ -116,6 +142,9 @@ def subsets(
     sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: int = EVERYTHING
 ) -> Counts:
     """The counts alone."""
+    if sample.is_urn:
+        (counts,) = _from_urn(sample, [min(items, units, sample.items)], key, first, rows)
+        return counts
     return weighed_subsets(sample, items, key, first, rows, units)[0]
 
 
@@ -144,6 +173,10 @@ def two_subsets(
     sample: Grouped, items: int, key: np.uint64, first: int, rows: int, units: tuple[int, int]
 ) -> Counts:
     """The counts alone, int32[2, rows, size]."""
+    if sample.is_urn:
+        one = min(items, units[0], sample.items)
+        other = min(items, units[1], sample.items - one)
+        return _from_urn(sample, [one, other], key, first, rows)
     return two_weighed_subsets(sample, items, key, first, rows, units)[0]
 
 
@@ -154,6 +187,9 @@ def deals(sample: Grouped, units: int, key: np.uint64, first: int, rows: int) ->
     """
     from textassay.stats.group_kernels import dealt_counts
 
+    if sample.is_urn:
+        smaller = min(units, sample.items - units)
+        return _from_urn(sample, [smaller, smaller], key, first, rows)
     counts = np.empty((2, rows, sample.size), np.int32)
     dealt_counts(sample.categories, sample.offsets, units, key, first, counts)
     return counts
