@@ -143,7 +143,7 @@ def subsets(
 ) -> Counts:
     """The counts alone."""
     if sample.is_urn:
-        (counts,) = _from_urn(sample, [min(items, units, sample.items)], key, first, rows)
+        counts: Counts = _from_urn(sample, [min(items, units, sample.items)], key, first, rows)[0]
         return counts
     return weighed_subsets(sample, items, key, first, rows, units)[0]
 
