@@ -1,8 +1,10 @@
 """Decoding: which of a model's next tokens may be drawn, and how likely each is then.
 
 A decoding first sharpens or flattens the distribution by a temperature, then keeps the `top_k` most
-probable tokens, then the smallest set of most probable tokens whose share reaches `top_p`, and
-renormalises. Ties go to the token with the smaller number.
+probable tokens, then the smallest set of most probable tokens whose share reaches `top_p`, then the
+smallest set of most typical tokens whose share reaches `typical`, and renormalises after each. Ties
+go to the token with the smaller number. Beam search draws nothing: it looks for the most probable
+text.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import UsageError
+
+_SETTINGS = ("temperature", "top_k", "top_p", "typical", "beams")
+_WHOLE = ("top_k", "beams")
 
 
 @dataclass(frozen=True)
@@ -26,11 +31,15 @@ class Decoding:
     top_k : int or None
     top_p : float
         Holtzman et al. 2020; 1 keeps all.
+    typical : float
+        Meister et al. 2023: tokens whose surprisal is closest to the entropy; 1 keeps all.
+    beams : int
+        Of beam search; 1: none.
 
     Examples
     --------
     >>> Decoding.parse("top_k=40,temperature=0.7")
-    Decoding(temperature=0.7, top_k=40, top_p=1.0)
+    Decoding(temperature=0.7, top_k=40, top_p=1.0, typical=1.0, beams=1)
     >>> str(Decoding.parse("greedy")), str(Decoding())
     ('greedy', 'ancestral')
     """
@@ -38,6 +47,8 @@ class Decoding:
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float = 1.0
+    typical: float = 1.0
+    beams: int = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < np.inf:
@@ -46,6 +57,13 @@ class Decoding:
             raise UsageError(f"top_k={self.top_k}: at least 1 is needed")
         if not 0 < self.top_p <= 1:
             raise UsageError(f"top_p={self.top_p}: a number above 0, at most 1, is needed")
+        if not 0 < self.typical <= 1:
+            raise UsageError(f"typical={self.typical}: a number above 0, at most 1, is needed")
+        if self.beams < 1:
+            raise UsageError(f"beams={self.beams}: at least 1 is needed")
+        others = (self.temperature, self.top_k, self.top_p, self.typical)
+        if self.beams > 1 and others != (1.0, None, 1.0, 1.0):
+            raise UsageError("beams: beam search draws nothing, so it takes no other setting")
 
     @property
     def is_greedy(self) -> bool:
@@ -55,7 +73,7 @@ class Decoding:
     @property
     def is_ancestral(self) -> bool:
         """Whether tokens are drawn from the model's own distribution."""
-        return self.temperature == 1 and self.top_k is None and self.top_p == 1
+        return self == Decoding()
 
     @classmethod
     def parse(cls, text: str) -> Decoding:
@@ -67,17 +85,23 @@ class Decoding:
         chosen: dict[str, float] = {}
         for part in text.split(","):
             name, _, value = part.strip().partition("=")
-            if name not in ("temperature", "top_k", "top_p") or name in chosen:
+            if name not in _SETTINGS or name in chosen:
                 raise UsageError(
-                    f"decoding {text!r}: write ancestral, greedy, or temperature=, top_k= and "
-                    "top_p= with commas between"
+                    f"decoding {text!r}: write ancestral, greedy, beams=, or temperature=, top_k=, "
+                    "top_p= and typical= with commas between"
                 )
             try:
-                chosen[name] = int(value) if name == "top_k" else float(value)
+                chosen[name] = int(value) if name in _WHOLE else float(value)
             except ValueError:
                 raise UsageError(f"decoding {text!r}: {value!r} is no number") from None
-        top_k = chosen.pop("top_k", None)
-        return cls(top_k=None if top_k is None else int(top_k), **chosen)
+        top_k = chosen.get("top_k")
+        return cls(
+            temperature=chosen.get("temperature", 1.0),
+            top_k=None if top_k is None else int(top_k),
+            top_p=chosen.get("top_p", 1.0),
+            typical=chosen.get("typical", 1.0),
+            beams=int(chosen.get("beams", 1)),
+        )
 
     def __str__(self) -> str:
         if self.is_greedy:
@@ -85,6 +109,8 @@ class Decoding:
         parts = [] if self.temperature == 1 else [f"temperature={self.temperature:g}"]
         parts += [] if self.top_k is None else [f"top_k={self.top_k}"]
         parts += [] if self.top_p == 1 else [f"top_p={self.top_p:g}"]
+        parts += [] if self.typical == 1 else [f"typical={self.typical:g}"]
+        parts += [] if self.beams == 1 else [f"beams={self.beams}"]
         return ",".join(parts) or "ancestral"
 
 
@@ -98,21 +124,54 @@ def decoded(probabilities: NDArray[np.float64], decoding: Decoding) -> NDArray[n
     >>> decoded(np.array([0.5, 0.3, 0.2]), Decoding(top_k=2)).round(3).tolist()
     [0.625, 0.375, 0.0]
     """
-    order = np.argsort(-probabilities, kind="stable")
+    row: NDArray[np.float64] = decoded_rows(probabilities[None], decoding)[0]
+    return row
+
+
+def decoded_rows(probabilities: NDArray[np.float64], decoding: Decoding) -> NDArray[np.float64]:
+    """The same of several distributions, float64[B, V]."""
+    if decoding.beams > 1:
+        raise UsageError("beam search draws from no distribution")
     if decoding.is_greedy:
         kept = np.zeros_like(probabilities)
-        kept[order[0]] = 1.0
+        kept[np.arange(len(kept)), probabilities.argmax(axis=1)] = 1.0
         return kept
-    with np.errstate(divide="ignore"):
-        logs = np.log(probabilities[order]) / decoding.temperature
-    weights = np.exp(logs - logs[0])
-    if decoding.top_k is not None:
-        weights[decoding.top_k :] = 0.0
-    weights /= weights.sum()
+    weights = probabilities
+    if decoding.temperature != 1:
+        with np.errstate(divide="ignore"):
+            logs = np.log(probabilities) / decoding.temperature
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    if decoding.top_k is not None and decoding.top_k < weights.shape[1]:
+        weights = _kept(weights, -weights, top_k=decoding.top_k)
     if decoding.top_p < 1:
-        before = np.cumsum(weights) - weights
-        weights[before >= decoding.top_p] = 0.0
-        weights /= weights.sum()
-    out = np.zeros_like(probabilities)
-    out[order] = weights
+        weights = _kept(weights, -weights, share=decoding.top_p)
+    if decoding.typical < 1:
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            surprisals = -np.log(shares)
+            entropies = np.nansum(shares * surprisals, axis=1, keepdims=True)
+            weights = _kept(weights, np.abs(surprisals - entropies), share=decoding.typical)
+    if weights is probabilities:
+        return probabilities
+    found: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return found
+
+
+def _kept(
+    weights: NDArray[np.float64],
+    keys: NDArray[np.float64],
+    *,
+    top_k: int | None = None,
+    share: float = 1.0,
+) -> NDArray[np.float64]:
+    """The weights of the first tokens by their keys, so many or until they reach a share."""
+    order = np.argsort(keys, axis=1, kind="stable")
+    ordered = np.take_along_axis(weights, order, axis=1)
+    if top_k is not None:
+        ordered[:, top_k:] = 0.0
+    else:
+        shares = ordered / ordered.sum(axis=1, keepdims=True)
+        ordered[np.cumsum(shares, axis=1) - shares >= share] = 0.0
+    out = np.zeros_like(weights)
+    np.put_along_axis(out, order, ordered, axis=1)
     return out

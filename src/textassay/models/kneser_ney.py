@@ -251,6 +251,8 @@ class KneserNey:
         from textassay.models.kneser_ney_kernels import sample
 
         decoding = decoding or Decoding()
+        if decoding.beams > 1 or decoding.typical < 1:
+            raise UsageError(f"decoding {decoding}: n-gram models know neither typical nor beams")
         if prompts is not None and len(prompts) < n:
             raise UsageError(f"{len(prompts)} prompts for {n} texts: one is needed for each")
         if n < 1:

@@ -1,0 +1,404 @@
+"""Training a neural language model: one loop for all networks.
+
+Documents stand end to end, each behind its begin and before its end; the stream is cut into as many
+rows as a batch has, and each step reads the next stretch of every row with the state carried on
+(truncated backpropagation through time). An epoch reads everything once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textassay.errors import InputError, UsageError
+from textassay.models.networks import Network, Shape, State, with_tensors
+from textassay.models.neural import NeuralModel, require_torch
+from textassay.models.text_tokens import BEGIN, END, TextTokens
+from textassay.writing import atomic_files
+
+OPTIMISERS = ("adamw", "sgd")
+SCHEDULES = ("constant", "cosine", "halving")
+_CHECKPOINT = ("checkpoint.safetensors", "checkpoint.json")
+Logger = Callable[[dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How a model is trained.
+
+    Attributes
+    ----------
+    epochs : int
+    batch : int
+        Rows that are read side by side.
+    stretch : int
+        Tokens of a row that a step reads.
+    optimiser : {'adamw', 'sgd'}
+    rate : float
+        Learning rate, at its highest.
+    schedule : {'constant', 'cosine', 'halving'}
+        Halving: by two after each epoch that does not improve on the development text.
+    warmup : int
+        Steps over which the rate grows from 0.
+    weight_decay : float
+    clip_norm, clip_value : float or None
+        Gradients are scaled to a norm, or each component cut.
+    patience : int
+        Epochs without improvement on the development text before training stops.
+    seed : int
+    checkpoint_every : int
+        Steps between checkpoints; one is written after each epoch, too.
+    """
+
+    epochs: int = 10
+    batch: int = 20
+    stretch: int = 64
+    optimiser: str = "adamw"
+    rate: float = 2e-3
+    schedule: str = "cosine"
+    warmup: int = 100
+    weight_decay: float = 0.01
+    clip_norm: float | None = 1.0
+    clip_value: float | None = None
+    patience: int = 2
+    seed: int = 0
+    checkpoint_every: int = 500
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("optimiser", self.optimiser, OPTIMISERS),
+            ("schedule", self.schedule, SCHEDULES),
+        ):
+            if value not in allowed:
+                raise UsageError(f"{name} {value!r}: choose one of {', '.join(allowed)}")
+        for name in ("epochs", "batch", "stretch", "patience", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}: at least 1 is needed")
+        if not 0 < self.rate < math.inf:
+            raise UsageError(f"rate is {self.rate}: a number above 0 is needed")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is told after some steps."""
+
+    epoch: int
+    step: int
+    steps: int
+    loss: float
+    tokens_per_second: float
+    development: float | None = None
+
+
+def train(
+    texts: Sequence[str],
+    tokens: TextTokens,
+    shape: Shape,
+    options: TrainingOptions,
+    *,
+    folder: Path,
+    development: Sequence[str] = (),
+    progress: Callable[[Progress], None] | None = None,
+    logger: Logger | None = None,
+) -> NeuralModel:
+    """Train, or go on where a run with the same settings in the same folder was stopped.
+
+    Parameters
+    ----------
+    texts, development : sequence of str
+        With development text the best epoch's weights are kept, and training stops when they do
+        not improve.
+    tokens : TextTokens
+    shape : Shape
+    options : TrainingOptions
+    folder : Path
+        For the model, checkpoints and ``metrics.jsonl``.
+    progress : callable, optional
+    logger : callable, optional
+        Given each line of ``metrics.jsonl`` as a dict, for TensorBoard or others.
+
+    Raises
+    ------
+    UsageError
+        If there is too little text for a batch.
+    InputError
+        If the folder's checkpoint is of another run.
+
+    Notes
+    -----
+    A checkpoint holds weights, the optimiser's sums, the carried state, the generator's state and
+    the position in the text, so that a stopped run ends with the same bits as one that was not, on
+    one machine. It is written whole or not at all.
+    """
+    stream = _rows(texts, tokens, options.batch)
+    run = _Run(tokens, shape, options, folder, stream, development, logger)
+    run.begin()
+    while run.epoch < options.epochs and not run.is_done:
+        run.read_epoch(progress)
+    return run.finish()
+
+
+def _rows(texts: Sequence[str], tokens: TextTokens, batch: int) -> NDArray[np.int64]:
+    """The texts end to end as rows, int64[batch, T]."""
+    flat: list[int] = []
+    for ids in tokens.encode([text for text in texts if text.strip()]):
+        flat += [BEGIN, *ids, END]
+    width = len(flat) // batch
+    if width < 2:
+        raise UsageError(
+            f"the training text holds {len(flat):,} tokens, too few for {batch} rows: "
+            "give more text or a smaller batch"
+        )
+    return np.array(flat[: width * batch], np.int64).reshape(batch, width)
+
+
+class _Run:
+    """A training run and where it stands."""
+
+    def __init__(
+        self,
+        tokens: TextTokens,
+        shape: Shape,
+        options: TrainingOptions,
+        folder: Path,
+        stream: NDArray[np.int64],
+        development: Sequence[str],
+        logger: Logger | None,
+    ) -> None:
+        torch = require_torch()
+        self.tokens, self.options, self.folder, self.logger = tokens, options, folder, logger
+        self.development = list(development)
+        torch.manual_seed(options.seed)
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.network = Network(shape).to(self.device)
+        self.stream = torch.tensor(stream, device=self.device)
+        parameters = self.network.parameters()
+        if options.optimiser == "adamw":
+            self.optimiser: Any = torch.optim.AdamW(
+                parameters, lr=options.rate, weight_decay=options.weight_decay
+            )
+        else:
+            self.optimiser = torch.optim.SGD(
+                parameters, lr=options.rate, weight_decay=options.weight_decay
+            )
+        self.carries = shape.network != "transformer" or shape.memory
+        self.steps = -(-(stream.shape[1] - 1) // options.stretch)
+        self.epoch, self.step, self.position = 0, 0, 0
+        self.factor = 1.0
+        self.best, self.waited = math.inf, 0
+        self.state: State = None
+        self.losses: list[float] = []
+        self.described = {
+            "shape": shape.described(),
+            "options": asdict(options),
+            "tokens": tokens.described(),
+            "text": int(np.bitwise_xor.reduce(stream.ravel() * np.arange(1, stream.size + 1))),
+        }
+
+    @property
+    def is_done(self) -> bool:
+        """Whether waiting for an improvement was in vain."""
+        return self.waited > self.options.patience
+
+    def begin(self) -> None:
+        """Go on from a checkpoint, if there is one."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        torch = require_torch()
+        weights, text = (self.folder / name for name in _CHECKPOINT)
+        if not text.exists():
+            (self.folder / "metrics.jsonl").unlink(missing_ok=True)
+            return
+        try:
+            at = json.loads(text.read_text(encoding="utf-8"))
+            tensors = load_file(weights)
+            if at["described"] != json.loads(json.dumps(self.described)):
+                raise InputError(
+                    "holds a checkpoint of other text or settings: choose another folder, or "
+                    "delete checkpoint.json to begin anew",
+                    file=str(self.folder),
+                )
+            self.network.load_state_dict(_part(tensors, "network."))
+            self._load_optimiser(_part(tensors, "optimiser."), at["optimiser"])
+            torch.set_rng_state(tensors["generator"])
+            if "cuda" in tensors:
+                torch.cuda.set_rng_state(tensors["cuda"])
+            state = _part(tensors, "state.")
+            self.state = _rebuilt(at["state"], {k: v.to(self.device) for k, v in state.items()})
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+            first = str(error).strip().partition("\n")[0]
+            raise InputError(f"holds no checkpoint: {first}", file=str(self.folder)) from None
+        for name in ("epoch", "step", "position", "factor", "best", "waited", "losses"):
+            setattr(self, name, at[name])
+        self.best = math.inf if self.best is None else self.best
+        self._cut_metrics(at["lines"])
+
+    def read_epoch(self, progress: Callable[[Progress], None] | None) -> None:
+        """Read the rest of the text once, then look at the development text."""
+        torch = require_torch()
+        self.network.train()
+        begin, done = time.perf_counter(), 0
+        size = self.stream.shape[1] - 1
+        while self.position < size:
+            end = min(size, self.position + self.options.stretch)
+            loss = self._step(self.position, end)
+            done += (end - self.position) * self.stream.shape[0]
+            self.position, self.step = end, self.step + 1
+            self.losses.append(loss)
+            if self.step % self.options.checkpoint_every == 0:
+                self.save_checkpoint()
+            if progress and (self.step % 20 == 0 or end == size):
+                speed = done / max(1e-9, time.perf_counter() - begin)
+                mean = float(np.mean(self.losses[-100:]))
+                steps = self.steps * self.options.epochs
+                progress(Progress(self.epoch, self.step, steps, mean, speed))
+        mean = float(np.mean(self.losses))
+        self.epoch, self.position, self.state, self.losses = self.epoch + 1, 0, None, []
+        line = {"epoch": self.epoch, "step": self.step, "loss": mean, "rate": self._rate()}
+        if self.development:
+            self.network.eval()
+            with torch.inference_mode():
+                line["development"] = self._development_loss()
+            self._judge(line["development"])
+        self._write_metrics(line)
+        self.save_checkpoint()
+
+    def _step(self, begin: int, end: int) -> float:
+        """One update; returns the mean loss, nats a token."""
+        torch = require_torch()
+        inputs, targets = self.stream[:, begin:end], self.stream[:, begin + 1 : end + 1]
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._rate()
+        self.optimiser.zero_grad(set_to_none=True)
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
+            hidden, state = self.network.hidden(inputs, self.state)
+            # a begin follows an end always: nothing is to be learnt of it
+            loss = self.network.loss(hidden, targets, targets != BEGIN)
+        backward: Any = loss.backward
+        backward()
+        parameters = list(self.network.parameters())
+        if self.options.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(parameters, self.options.clip_norm)
+        if self.options.clip_value is not None:
+            torch.nn.utils.clip_grad_value_(parameters, self.options.clip_value)
+        self.optimiser.step()
+        self.state = with_tensors(state, lambda part: part.detach()) if self.carries else None
+        return float(loss.detach())
+
+    def _rate(self) -> float:
+        options = self.options
+        rate = options.rate * self.factor * min(1.0, (self.step + 1) / max(1, options.warmup))
+        if options.schedule == "cosine":
+            done = min(1.0, self.step / max(1, self.steps * options.epochs))
+            rate *= 0.5 * (1 + math.cos(math.pi * done)) * 0.99 + 0.01
+        return rate
+
+    def _development_loss(self) -> float:
+        """Nats a token of the development text, its ends included."""
+        logs = NeuralModel(self.network, self.tokens).log_probabilities(self.development)
+        return -float(np.concatenate(logs).mean())
+
+    def _judge(self, loss: float) -> None:
+        if loss < self.best - 1e-4:
+            self.best, self.waited = loss, 0
+            NeuralModel(self.network, self.tokens).save(self.folder)
+            return
+        self.waited += 1
+        if self.options.schedule == "halving":
+            self.factor /= 2
+
+    def finish(self) -> NeuralModel:
+        """The model of the best epoch, or the last one without development text."""
+        if self.development and math.isfinite(self.best):
+            return NeuralModel.load(self.folder)
+        model = NeuralModel(self.network, self.tokens)
+        model.save(self.folder)
+        return model
+
+    def _write_metrics(self, line: dict[str, float]) -> None:
+        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        if self.logger:
+            self.logger(line)
+
+    def _lines(self) -> int:
+        path = self.folder / "metrics.jsonl"
+        return len(path.read_bytes().splitlines()) if path.exists() else 0
+
+    def _cut_metrics(self, lines: int) -> None:
+        """Leave out what was written behind the checkpoint."""
+        path = self.folder / "metrics.jsonl"
+        kept = path.read_bytes().splitlines(keepends=True)[:lines] if path.exists() else []
+        with atomic_files([path]) as (file,):
+            file.write(b"".join(kept))
+
+    def save_checkpoint(self) -> None:
+        """Write where the run stands."""
+        from safetensors.torch import save
+
+        torch = require_torch()
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        described = self.optimiser.state_dict()
+        for number, sums in described["state"].items():
+            for name, value in sums.items():
+                tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
+        tensors["generator"] = torch.get_rng_state()
+        if self.device == "cuda":
+            tensors["cuda"] = torch.cuda.get_rng_state()
+        form, parts = _taken_apart(self.state)
+        tensors.update({f"state.{k}": v for k, v in parts.items()})
+        whole = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+        at = {
+            "described": self.described,
+            "optimiser": described["param_groups"],
+            "state": form,
+            "lines": self._lines(),
+            "best": self.best if math.isfinite(self.best) else None,
+        }
+        for name in ("epoch", "step", "position", "factor", "waited", "losses"):
+            at[name] = getattr(self, name)
+        with atomic_files([self.folder / name for name in _CHECKPOINT]) as (weights, text):
+            weights.write(save(whole))
+            text.write(json.dumps(at).encode())
+
+    def _load_optimiser(self, tensors: dict[str, Any], groups: list[dict[str, Any]]) -> None:
+        state: dict[int, dict[str, Any]] = {}
+        for key, value in tensors.items():
+            number, _, name = key.partition(".")
+            state.setdefault(int(number), {})[name] = value
+        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+
+
+def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _taken_apart(state: State) -> tuple[Any, dict[str, Any]]:
+    """A state's form as JSON, with names of tensors, and the tensors."""
+    tensors: dict[str, Any] = {}
+
+    def form(part: State) -> Any:
+        if part is None or isinstance(part, int):
+            return part
+        if isinstance(part, tuple):
+            return [form(inner) for inner in part]
+        name = str(len(tensors))
+        tensors[name] = part.clone()
+        return {"tensor": name}
+
+    return form(state), tensors
+
+
+def _rebuilt(form: Any, tensors: dict[str, Any]) -> State:
+    if isinstance(form, list):
+        return tuple(_rebuilt(part, tensors) for part in form)
+    return tensors[form["tensor"]] if isinstance(form, dict) else form
