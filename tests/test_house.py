@@ -43,6 +43,7 @@ FLOORS = {
     "inputs": 9,
     "assay": 10,
     "bench": 11,
+    "model_commands": 11,
     "cli": 12,
     "__main__": 13,
 }

@@ -17,6 +17,7 @@ from cyclopts import App, Parameter
 from textassay import __version__
 from textassay.config_file import check_config, config_path
 from textassay.errors import TextassayError, UsageError
+from textassay.model_commands import COMMANDS
 from textassay.options import (
     COMMON,
     NOVELTY,
@@ -40,6 +41,8 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
+for command in COMMANDS:
+    app.command(command)
 
 
 def _settings(

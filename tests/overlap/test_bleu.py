@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from tests.conftest import EXAMPLES
 from textassay import Corpus, Document, Vocabulary, make_tokenizer
@@ -65,10 +66,45 @@ def test_bleu_by_document_equals_nltk(pairs: list[tuple[list[str], list[list[str
     for d, (hypothesis, own) in enumerate(pairs):
         expected = theirs(own, hypothesis, 3, 1) if hypothesis else 0.0
         assert np.isclose(found.by_sentence[d, 2], expected, atol=1e-9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as above
-        expected = float(corpus_bleu(references, hypotheses, (1 / 3,) * 3))
+
+
+@settings(max_examples=60 * EXAMPLES)
+@given(st.lists(st.tuples(sentence, several), min_size=1, max_size=5))
+def test_corpus_bleu_equals_sacrebleu(pairs: list[tuple[list[str], list[list[str]]]]) -> None:
+    found = bleu_by_document([h for h, _ in pairs], [r for _, r in pairs], 3)
+    most = max(len(own) for _, own in pairs)
+    streams = [
+        [" ".join(own[k]) if k < len(own) else None for _, own in pairs] for k in range(most)
+    ]
+    metric = sacrebleu.BLEU(tokenize="none", smooth_method="none", max_ngram_order=3)
+    expected = metric.corpus_score([" ".join(h) for h, _ in pairs], streams).score / 100
     assert np.isclose(found.corpus[2], expected, atol=1e-9)
+
+
+@settings(max_examples=60 * EXAMPLES)
+@given(
+    st.lists(st.sampled_from("abcd"), min_size=4, max_size=9),
+    st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), min_size=1, max_size=3),
+)
+def test_sentence_bleu_equals_sacrebleu(hypothesis: list[str], references: list[list[str]]) -> None:
+    lines = [" ".join(reference) for reference in references]
+    for method, name, value in (
+        (0, "none", None),
+        (1, "floor", 0.1),
+        (2, "add-k", 1),
+        (3, "exp", None),
+    ):
+        metric = sacrebleu.BLEU(tokenize="none", smooth_method=name, smooth_value=value)
+        expected = metric.sentence_score(" ".join(hypothesis), lines).score / 100
+        found = bleu([hypothesis], references, 4, smoothing=method)
+        if set(hypothesis) & {token for reference in references for token in reference}:
+            assert np.isclose(found.score, expected, atol=1e-9)
+        else:
+            assert found.score == 0  # no common word, whatever the smoothing
+
+
+def test_short_documents_add_no_ngrams_to_corpus_bleu() -> None:
+    assert bleu(["a b c d", "a"], ["a b c d", "a"], 4).corpus[3] == 1.0
 
 
 @settings(max_examples=40 * EXAMPLES)

@@ -40,7 +40,8 @@ class Bleu:
     scores : float64[order]
         The same at orders 1, 2, and so on.
     corpus : float64[order]
-        BLEU of all sentences together, from summed counts and lengths, unsmoothed.
+        BLEU of all sentences together, from summed counts and lengths, unsmoothed, as sacreBLEU
+        has it: a sentence shorter than n adds no n-gram.
     by_sentence : float64[S, order]
     order, smoothing : int
     """
@@ -76,7 +77,8 @@ def bleu(
         Largest n.
     smoothing : {0, 1, 2, 3, 4}
         0: none; 1: a count of 0 becomes .1; 2: counts above unigrams are one larger; 3: the k-th
-        precision of 0 becomes 1 / (2^k x n-grams); 4: that times ln(length) / 5.
+        precision of 0 becomes 1 / (2^k x n-grams); 4: that times ln(length) / 5, as nltk has it
+        (the paper takes the halves out; a sentence of one token is not smoothed).
     effective_order : bool
         Whether a sentence shorter than `order` is scored at its own length; else its missing
         n-grams count as 0 of 1, as in nltk: two equal tokens at order 4 score .316.
@@ -269,7 +271,7 @@ def scored(
     order = len(matched)
     by_sentence = np.zeros((lengths.size, order))
     score_sentences(matched, lengths, closest, smoothing, effective_order, by_sentence)
-    totals = np.maximum(1, lengths[:, None] - np.arange(order)).sum(axis=0)
+    totals = np.maximum(0, lengths[:, None] - np.arange(order)).sum(axis=0)
     corpus = np.empty(order)
     score_sums(matched.sum(axis=1), totals, lengths.sum(), closest.sum(), corpus)
     scores = by_sentence.mean(axis=0)

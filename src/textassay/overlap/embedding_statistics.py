@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import MissingExtraError, UsageError
-from textassay.stats.grouped import Array, Counts, Drawn, Draws
+from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
 
 Vectors = NDArray[np.floating]
 _SCALE = 5.0  # c of MAUVE's divergence curve
@@ -161,6 +161,14 @@ class SimilarityStatistics(Drawn):
     def __init__(self, vectors: Vectors) -> None:
         self.rows = unit_rows(np.asarray(vectors, np.float64))
         self.own = np.einsum("de,de->d", self.rows, self.rows)
+
+    def expected(self, sample: Grouped, items: int) -> Array | None:
+        """Of all pairs, whatever the size: a mean over pairs does not depend on it."""
+        if sample.units != sample.items:
+            return None
+        counts = np.zeros((1, sample.size), np.int32)
+        counts[0, sample.categories] = 1
+        return self.describe(counts)[0]
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import InputError, MissingExtraError, UsageError
+from textassay.models.quiet import without_bars
 
 Vectors = NDArray[np.float32]
 _BATCH = 64
@@ -63,7 +62,7 @@ class ModelEmbedder:
             raise MissingExtraError("Embedding texts", "torch and transformers", "neural") from None
         self._torch: Any = torch
         try:
-            with _without_bars():
+            with without_bars():
                 self._tokenizer: Any = AutoTokenizer.from_pretrained(
                     str(path), local_files_only=True
                 )
@@ -122,21 +121,6 @@ class ModelEmbedder:
             last = mask.sum(dim=1) - 1
             return states[self._torch.arange(len(states), device=states.device), last]
         return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
-
-
-@contextlib.contextmanager
-def _without_bars() -> Iterator[None]:
-    """Without the progress bars of transformers, which know no --quiet."""
-    logging: Any = importlib.import_module("transformers.utils.logging")
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if shown:
-            logging.enable_progress_bar()
 
 
 def _pooling(path: Path) -> tuple[str, bool]:

@@ -135,8 +135,9 @@ def word_vectors(sentences: Sentences, seed: int) -> dict[int, NDArray[np.float3
         from gensim.models import Word2Vec
     except ImportError:
         raise MissingExtraError("EmbSim", "gensim", "embeddings") from None
-    ids = sentences.tokens.tolist()
-    lists: Sequence[list[int]] = [
+    # as strings: gensim takes a whole number for a place in its own list of words
+    ids = [str(token) for token in sentences.tokens.tolist()]
+    lists: Sequence[list[str]] = [
         ids[at : min(at + _LONGEST, end)]
         for begin, end in pairwise(sentences.offsets.tolist())
         for at in range(begin, end, _LONGEST)
@@ -154,7 +155,7 @@ def word_vectors(sentences: Sentences, seed: int) -> dict[int, NDArray[np.float3
         seed=seed,
         workers=1,  # several would race and differ
     )
-    return dict(zip(model.wv.index_to_key, model.wv.vectors, strict=True))
+    return dict(zip(map(int, model.wv.index_to_key), model.wv.vectors, strict=True))
 
 
 def mean_cosine(

@@ -13,7 +13,7 @@ from textassay.overlap.embsim import SEEDS, mean_cosine, shared_words, word_vect
 from textassay.overlap.family import Family, Member
 from textassay.results import Measurement, Record, Warn, finite
 from textassay.stats.count_records import clipped, reach_of
-from textassay.stats.ratio_records import add_verdict
+from textassay.stats.ratio_records import add_verdict, widen
 
 Array = NDArray[np.float64]
 Vectors = dict[int, NDArray[np.float32]]
@@ -43,13 +43,18 @@ def embsim_records(family: Family) -> Iterator[Record]:
     if size < 2 or not members:
         return
     bench = _Bench(family, _some(family, references, size))
-    values = {id(m): bench.by_seed(_some(family, m, size)) for m in members}
+    parts = {id(m): _some(family, m, size) for m in members}
+    values = {key: bench.by_seed(part) for key, part in parts.items()}
     errors = {id(m): bench.error(m, min(size, m.text.documents // 2)) for m in members}
+    chosen = bench.by_references([parts[id(m)] for m in members])
     margin = bench.margin(human, size) if human is not None else math.nan
     for member in members:
         record = _record(family, member, values[id(member)], bench, size)
         reach = reach_of(_HALVES) * errors[id(member)]
         record.value_low, record.value_high = clipped(record.value or 0.0, reach, (-math.inf, 0.0))
+        k = members.index(member)
+        widen(record, float(chosen[:, k].std(ddof=1)), math.nan)
+        record.value_high = min(0.0, record.value_high) if record.value_high is not None else None
         yield record
         if human is None or member.role != "system" or record.value is None:
             continue
@@ -60,6 +65,7 @@ def embsim_records(family: Family) -> Iterator[Record]:
         record.distance_low, record.distance_high = low, high
         if low is not None and high is not None and not family.tests.full_size:
             add_verdict(record, low, high, error, margin, family.setting)
+        widen(record, math.nan, float((chosen[:, k] - chosen[:, -1]).std(ddof=1)))
 
 
 def _record(
@@ -107,6 +113,25 @@ class _Bench:
         """Scores of the same documents for all seeds."""
         scores = list(self.family.workers.map(lambda s: self.score(member, s), range(SEEDS)))
         return np.array([score for score, _ in scores]), scores[0][1]
+
+    def by_references(self, members: list[Member]) -> Array:
+        """Scores of members against halves of the references, float64[halves, members]."""
+        documents = self.references.text.documents
+        rng = self.family.setting.rng("embsim", "references", self.references.text.content)
+        own = list(self.family.workers.map(lambda m: word_vectors(m.sentences, 0), members))
+
+        def scores(chosen: NDArray[np.bool_]) -> list[float]:
+            half = self.references.select(chosen)
+            vectors = word_vectors(half.sentences, 0)
+            found = []
+            for member, mine in zip(members, own, strict=True):
+                words = shared_words(member.sentences, half.sentences)
+                cosine = mean_cosine(mine, vectors, words) if words.size > 1 else 0.0
+                found.append(math.log(cosine) if cosine > 0 else math.nan)
+            return found
+
+        halves = [rng.permutation(documents) < documents // 2 for _ in range(_HALVES)]
+        return np.array(list(self.family.workers.map(scores, halves)))
 
     def error(self, member: Member, size: int) -> float:
         """The standard error by delete-half subsampling; seeds turn with the halves."""

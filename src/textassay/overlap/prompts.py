@@ -44,7 +44,8 @@ def prompt_sums(
     -------
     RatioSums or None
         None where no prompt has two samples. BLEU is the mean over ordered pairs, distinct-2 the
-        expectation for two samples (rarefaction).
+        expected number of distinct bigrams of two samples (rarefaction) over that of bigrams; each
+        prompt weighs the same.
     """
     members = _members(prompts, rng)
     if not members:
@@ -57,10 +58,12 @@ def prompt_sums(
     equal = np.unique(owner * (texts.max() + 1) + texts[chosen], return_counts=True)
     same = np.zeros(sizes.size)
     np.add.at(same, equal[0] // (texts.max() + 1), equal[1] * (equal[1] - 1))
+    some = total > 0
+    shares = np.divide(found, total, out=np.zeros(sizes.size), where=some)
     ones = np.ones(sizes.size)
     return RatioSums(
-        np.stack([bleu, found, 1 - same / (sizes * (sizes - 1))], axis=1),
-        np.stack([ones, total, ones], axis=1),
+        np.stack([bleu, shares, 1 - same / (sizes * (sizes - 1))], axis=1),
+        np.stack([ones, some.astype(float), ones], axis=1),
         [prompts[group[0]] for group in members],
     )
 

@@ -172,7 +172,7 @@ class CorpusBleuStatistics(Drawn):
     def __init__(
         self, matched: NDArray[np.int64], lengths: NDArray[np.int64], closest: NDArray[np.int64]
     ) -> None:
-        totals = np.maximum(1, lengths - np.arange(len(matched))[:, None])
+        totals = np.maximum(0, lengths - np.arange(len(matched))[:, None])
         self.sums = np.concatenate([matched, totals, lengths[None], closest[None]]).T.astype(float)
 
     def describe(self, counts: Counts) -> Array:

@@ -1,0 +1,266 @@
+"""Commands for language models: train, sample, score. They parse, call and print."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from textassay.errors import InputError, UsageError
+from textassay.streams import safe
+
+_Quiet = Annotated[bool, Parameter(negative=(), help="No progress.")]
+_Documents = Annotated[str, Parameter(help="line, blank-line, or file.")]
+
+
+def train(
+    text: Annotated[str, Parameter(name="TEXT", help="Training text.")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Folder for the model.")],
+    model: Annotated[str, Parameter(help="ngram, lstm, cnn, or transformer.")] = "lstm",
+    dev: Annotated[str | None, Parameter(help="Development text: keep the best epoch.")] = None,
+    documents: _Documents = "line",
+    tokens: Annotated[str, Parameter(help="words (white space), characters, or bpe.")] = "words",
+    vocabulary: Annotated[int | None, Parameter(help="Most tokens; bpe: 8192.")] = None,
+    order: Annotated[int, Parameter(help="Of an n-gram model.")] = 5,
+    width: int = 256,
+    layers: int = 2,
+    heads: int = 4,
+    window: Annotated[int, Parameter(help="Context of a Transformer's layer.")] = 128,
+    memory: Annotated[
+        bool, Parameter(negative=(), help="Segment recurrence (Transformer-XL).")
+    ] = False,
+    dropout: float = 0.2,
+    cutoffs: Annotated[str, Parameter(help="Adaptive softmax: 2000,10000.")] = "",
+    epochs: int = 10,
+    batch: int = 20,
+    stretch: Annotated[int, Parameter(help="Tokens of a row that a step reads.")] = 64,
+    optimiser: Annotated[str, Parameter(help="adamw, or sgd.")] = "adamw",
+    rate: float = 2e-3,
+    schedule: Annotated[str, Parameter(help="constant, cosine, or halving.")] = "cosine",
+    clip_norm: float = 1.0,
+    clip_value: float | None = None,
+    seed: int = 0,
+    quiet: _Quiet = False,
+) -> int:
+    """Train a language model on a text; the same command goes on where it was stopped."""
+    from textassay.writing import writable_folder
+
+    texts = _texts(text, documents)
+    with writable_folder(out):
+        if model == "ngram":
+            from textassay.models.kneser_ney import KneserNey
+
+            KneserNey.train(texts, order=order).save(out)
+        else:
+            from textassay.models.networks import Shape
+            from textassay.models.text_tokens import learn_tokens
+            from textassay.models.training import TrainingOptions
+            from textassay.models.training import train as train_network
+
+            learnt = learn_tokens(tokens, texts, vocabulary)
+            shape = Shape(
+                model,
+                learnt.size,
+                width=width,
+                layers=layers,
+                heads=heads,
+                window=window,
+                dropout=dropout,
+                memory=memory,
+                cutoffs=_numbers("--cutoffs", cutoffs),
+            )
+            options = TrainingOptions(
+                epochs=epochs,
+                batch=batch,
+                stretch=stretch,
+                optimiser=optimiser,
+                rate=rate,
+                schedule=schedule,
+                clip_norm=clip_norm,
+                clip_value=clip_value,
+                seed=seed,
+            )
+            development = _texts(dev, documents) if dev else []
+            with _bar(quiet) as show:
+                train_network(
+                    texts,
+                    learnt,
+                    shape,
+                    options,
+                    folder=out,
+                    development=development,
+                    progress=lambda p: show(
+                        f"epoch {p.epoch + 1}, loss {p.loss:.3f}, {p.tokens_per_second:,.0f} "
+                        "tokens/s",
+                        p.step,
+                        p.steps,
+                    ),
+                )
+    if not quiet:
+        print(safe(f"written: {out}"), file=sys.stderr)
+    return 0
+
+
+def sample(
+    folder: Annotated[str, Parameter(name="MODEL")],
+    /,
+    *,
+    n: Annotated[int, Parameter(name=["-n", "--number"], help="How many texts.")] = 100,
+    decoding: Annotated[
+        list[str] | None,
+        Parameter(help="ancestral, greedy, beams=4, or temperature=, top_k=, top_p=, typical=."),
+    ] = None,
+    prompts: Annotated[str | None, Parameter(help="A file with a prompt a line.")] = None,
+    prompt_length: Annotated[
+        int | None, Parameter(help="Words of each prompt that are kept.")
+    ] = None,
+    max_length: Annotated[int, Parameter(help="Tokens of a text.")] = 200,
+    seed: int = 0,
+    out: Annotated[
+        Path | None, Parameter(help="File; a folder where there are several decodings.")
+    ] = None,
+    quiet: _Quiet = False,
+) -> int:
+    """Draw texts from a model as JSON lines; each carries its prompt and its decoding."""
+    from textassay.models.decoding import Decoding
+    from textassay.models.loading import load_model
+    from textassay.results import encode
+    from textassay.writing import atomic_files
+
+    chosen = [Decoding.parse(text) for text in decoding or ["ancestral"]]
+    if n < 1:
+        raise UsageError(f"-n {n}: at least 1 is needed")
+    model = load_model(folder)
+    given = _texts(prompts, "line") if prompts else None
+    if given is not None:
+        if prompt_length is not None:
+            given = [" ".join(text.split()[:prompt_length]) for text in given]
+        given = [f"{text} " if model_joins(model) else text for text in given]
+        n = min(n, len(given)) if n == 100 else n
+    files: dict[Path, list[bytes]] = {}
+    for one in chosen:
+        more = {}
+        with _bar(quiet) as show:
+            if hasattr(model, "network") or hasattr(model, "_cache"):
+                more["progress"] = lambda done, show=show: show("sampling", done, n)
+            texts = model.sample(n, one, prompts=given, max_length=max_length, rng=seed, **more)
+        lines = [
+            encode(
+                {
+                    "id": str(k),
+                    **({"prompt": given[k]} if given else {}),
+                    "text": text,
+                    "model": Path(folder).name,
+                    "decoding": str(one),
+                    "seed": seed,
+                }
+            )
+            for k, text in enumerate(texts)
+        ]
+        if out is None:
+            sys.stdout.buffer.write(b"".join(lines))
+        else:
+            files[out if len(chosen) == 1 else out / f"{one}.jsonl"] = lines
+    if files:
+        with atomic_files(list(files)) as opened:
+            for file, lines in zip(opened, files.values(), strict=True):
+                file.write(b"".join(lines))
+    sys.stdout.flush()
+    return 0
+
+
+def model_joins(model: Any) -> bool:
+    """Whether a plain prompt and a text are joined by a space and encoded together."""
+    return hasattr(model, "_cache")
+
+
+def score(
+    folder: Annotated[str, Parameter(name="MODEL")],
+    text: Annotated[str, Parameter(name="TEXT")],
+    /,
+    *,
+    documents: _Documents = "line",
+    json_lines: Annotated[
+        bool, Parameter(name="--json", negative=(), help="One JSON object.")
+    ] = False,
+    quiet: _Quiet = False,
+) -> int:
+    """How probable a model finds a text: per token, document, character and byte."""
+    from textassay.likelihood import Likelihood
+    from textassay.models.loading import load_model
+
+    model = load_model(folder)
+    texts = _texts(text, documents)
+    with _bar(quiet) as show:
+        more = {}
+        if hasattr(model, "network") or hasattr(model, "_cache"):
+            more["progress"] = lambda done: show("scoring", done, len(texts))
+        found = Likelihood.from_logs(model.log_probabilities(texts, **more), texts)
+    closed = bool(model.closed)
+    numbers = {
+        "documents": len(texts),
+        "tokens": int(found.tokens.sum()),
+        "nll_token": found.nll_token,
+        "perplexity": found.perplexity,
+        "nll_document": found.nll_document,
+        # <unk> has the probability of all unknown words: not that of the text
+        "bits_per_character": None if closed else found.bits_per_character,
+        "bits_per_byte": None if closed else found.bits_per_byte,
+    }
+    if json_lines:
+        whole = {k: v if v is None or math.isfinite(v) else None for k, v in numbers.items()}
+        print(json.dumps({"model": Path(folder).name, "text": text, "closed": closed, **whole}))
+        return 0
+    units = ("", "", "nats a token", "", "nats a document", "bits", "bits")
+    for (name, value), unit in zip(numbers.items(), units, strict=True):
+        shown = "(closed vocabulary)" if value is None else f"{value:,.4f} {unit}".rstrip()
+        print(f"{name:20s} {f'{value:,}' if isinstance(value, int) else shown}")
+    return 0
+
+
+def _texts(pattern: str, documents: str) -> list[str]:
+    """The documents of a text that hold anything."""
+    from textassay.corpus.documents import MODES, Reading, read_documents
+    from textassay.corpus.files import find_files
+
+    if documents not in MODES or documents == "stream":
+        raise UsageError(f"--documents {documents}: choose one of line, blank-line, file")
+    read = read_documents(find_files(pattern), Reading(documents=documents))
+    texts = [document.text for document in read if document.text.strip()]
+    if not texts:
+        raise InputError("holds no text", file=pattern)
+    return texts
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",") if part)
+    except ValueError:
+        raise UsageError(f"{option} {text}: whole numbers with commas are needed") from None
+
+
+@contextlib.contextmanager
+def _bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error, if somebody looks."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda what, done, total: bar.update(
+            task, description=safe(what), completed=done, total=total
+        )
+
+
+COMMANDS: Sequence[Callable[..., int]] = (train, sample, score)
