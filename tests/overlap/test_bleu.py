@@ -88,12 +88,13 @@ def test_corpus_bleu_equals_sacrebleu(pairs: list[tuple[list[str], list[list[str
 )
 def test_sentence_bleu_equals_sacrebleu(hypothesis: list[str], references: list[list[str]]) -> None:
     lines = [" ".join(reference) for reference in references]
-    for method, name, value in (
+    methods = (
         (0, "none", None),
         (1, "floor", 0.1),
         (2, "add-k", 1),
         (3, "exp", None),
-    ):
+    )
+    for method, name, value in methods:
         metric = sacrebleu.BLEU(tokenize="none", smooth_method=name, smooth_value=value)
         expected = metric.sentence_score(" ".join(hypothesis), lines).score / 100
         found = bleu([hypothesis], references, 4, smoothing=method)

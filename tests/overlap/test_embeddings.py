@@ -71,6 +71,34 @@ def test_embsim_of_equal_texts_is_nought_and_unlike_ones_are_below() -> None:
     assert found.score < 0
 
 
+def test_embsim_knows_no_direction() -> None:
+    # it did while gensim took the ids of words for places in its list
+    one, other = captions(1), captions(2)
+    scores = [embsim(*pair, seeds=1).score for pair in ((one, other), (other, one))]
+    assert np.isclose(*scores, atol=1e-9)
+
+
+def test_noise_words_are_drawn_by_their_frequency() -> None:
+    from gensim.models import Word2Vec
+
+    sentences = as_sentences(captions(1), vocabulary_of(), "words", "texts")
+    made: list[Word2Vec] = []
+
+    class Kept(Word2Vec):
+        def __init__(self, *arguments: object, **options: object) -> None:
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gensim.models.Word2Vec", Kept)
+        word_vectors(sentences, 0)
+    (model,) = made
+    shares = np.diff(np.concatenate([[0], model.cum_table.astype(float)]))
+    counts = np.bincount(sentences.tokens)[[int(word) for word in model.wv.index_to_key]]
+    expected = counts**0.75 / (counts**0.75).sum()
+    assert np.allclose(shares / shares.sum(), expected, atol=1e-3)
+
+
 def test_embsim_is_the_same_in_every_process() -> None:
     code = (
         "from tests.overlap.test_embeddings import captions\n"

@@ -83,6 +83,6 @@ def ratio_records(
             if unit is not None:
                 signature = signature.replace(f"|unit:{family.setting.unit}", f"|unit:{unit}")
             record = bench.record(member.text.name, mine, interval, k, signature)
-            yield record
             if comparison is not None and human is not None:
                 bench.add_comparison(record, comparison, mine, human, k)
+            yield record

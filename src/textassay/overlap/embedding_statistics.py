@@ -168,7 +168,8 @@ class SimilarityStatistics(Drawn):
             return None
         counts = np.zeros((1, sample.size), np.int32)
         counts[0, sample.categories] = 1
-        return self.describe(counts)[0]
+        whole: Array = self.describe(counts)[0]
+        return whole
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""
