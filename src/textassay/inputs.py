@@ -46,8 +46,11 @@ def find_inputs(settings: AssaySettings) -> list[AssayInput]:
     for item in found:
         if names.count(item.name) > 1:
             raise UsageError(f"two inputs are named {item.name!r}: name them apart with NAME=FILE")
-        if item.role == "system" and item.name == "human":
-            raise UsageError("a system cannot be named 'human': that is the human text's name")
+        if item.role == "system" and item.name in ("human", "training text"):
+            kind = item.name.split()[0]
+            raise UsageError(
+                f"a system cannot be named {item.name!r}: that is the {kind} text's name"
+            )
     return found
 
 

@@ -160,6 +160,8 @@ class AssaySettings:
             raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
         if self.sample is not None and self.protocol != "published":
             raise UsageError("--sample is how older tables were made: add --protocol published")
+        if self.tokenizer == "ids" and self.embeddings and "=" not in self.embeddings[0]:
+            raise UsageError("--embeddings: a model reads text, not --tokenizer ids")
         if self.references == "document" and self.tokenizer == "ids":
             raise UsageError("--references document holds text: --tokenizer ids cannot read it")
         if self.unit not in (None, *UNITS):
@@ -203,6 +205,12 @@ class AssaySettings:
         if self.newlines is not None:
             return None if self.newlines == "space" else self.newlines
         return STREAM_NEWLINE if "stream" in (self.documents, self.train_documents) else None
+
+    @property
+    def vectors_source(self) -> str:
+        """What made the documents' vectors: a model directory, or files."""
+        one = len(self.embeddings) == 1 and "=" not in self.embeddings[0]
+        return self.embeddings[0] if one else "files"
 
     @property
     def reading(self) -> Reading:

@@ -195,6 +195,61 @@ def test_references_of_each_document(command: Run, tmp_path: Path) -> None:
     assert "model: 1 of 40 documents have no 'references'" in err
 
 
+def test_references_are_read_as_texts_are(command: Run, tmp_path: Path) -> None:
+    place = tmp_path / "model.jsonl"
+    text = "one\ntwo \0 three four"
+    place.write_text(json.dumps({"text": text, "references": [text]}) + "\n")
+    arguments = ["overlap", place, "--references", "document", "--newlines", "<nl>", *QUICK]
+    code, out, err = command(*arguments, "--json")
+    assert code == 0, err
+    assert measured(parsed(out), "overlap.bleu5")["value"] == 1
+    for wrong, message in (
+        ("[3]", "must be a list"),
+        ("0", "must be a list"),
+        ('"\\ud800"', "line 1"),
+    ):
+        place.write_text(f'{{"text": "a b", "references": {wrong}}}\n')
+        code, _, err = command(*arguments)
+        assert code == 2
+        assert message in err
+
+
+def test_text_without_words_on_some_sides(command: Run, tmp_path: Path) -> None:
+    model, human = tmp_path / "model.txt", tmp_path / "human.jsonl"
+    model.write_text("\n".join(sentences(1, 40)) + "\n")
+    for full in range(2):
+        rows = [json.dumps({"text": "a b c d" if k == full else ""}) for k in range(2)]
+        human.write_text("\n".join(rows) + "\n")
+        for seed in range(3):
+            code, out, err = command(
+                "overlap", model, "--human", human, "--seed", seed, *QUICK, "--json"
+            )
+            assert code == 0, err
+            for r in parsed(out):
+                if r["kind"] == "measurement" and r["value"] is None:
+                    assert r["value_low"] is None
+
+
+def test_numbers_stay_in_their_range(command: Run, tmp_path: Path) -> None:
+    model, human = tmp_path / "model.txt", tmp_path / "human.txt"
+    model.write_text("\n".join(sentences(1, 50)) + "\n")
+    human.write_text("\n".join([*sentences(2, 40), *["a b c d e f"] * 8, "x " * 300]) + "\n")
+    code, out, err = command("overlap", model, "--human", human, *QUICK, "--json")
+    assert code == 0, err
+    for r in parsed(out):
+        if r["kind"] == "measurement" and r["value_low"] is not None:
+            assert r["value_low"] <= r["value"] <= r["value_high"]
+            if "compression" not in r["measure"] and "embsim" not in r["measure"]:
+                assert r["value_low"] >= 0, r["measure"]
+                assert r["value_high"] <= 1, r["measure"]
+
+
+def test_names_that_are_taken(command: Run, texts: Path) -> None:
+    code, _, err = command("overlap", f"training text={texts / 'model.txt'}")
+    assert code == 2
+    assert "a system cannot be named 'training text'" in err
+
+
 def test_vectors_that_somebody_else_made(command: Run, texts: Path) -> None:
     rng = np.random.default_rng(1)
     np.save(texts / "model.npy", rng.normal(size=(200, 8)) + 1)

@@ -151,6 +151,21 @@ def test_frechet_distance_is_that_of_the_matrix_root() -> None:
     assert np.isclose(found[0, 0], expected)
 
 
+def test_frechet_of_few_documents_of_many_dimensions() -> None:
+    rng = np.random.default_rng(4)
+    one, other = rng.normal(size=(9, 40)), rng.normal(size=(14, 40)) + 0.2
+    c1, c2 = np.cov(one, rowvar=False), np.cov(other, rowvar=False)
+    means = one.mean(axis=0) - other.mean(axis=0)
+    root = np.sqrt(np.maximum(0, np.linalg.eigvals(c1 @ c2).real)).sum()
+    expected = means @ means + np.trace(c1) + np.trace(c2) - 2 * root
+    assert np.isclose(frechet_distance(one, other), expected)
+
+
+def test_mauve_of_constant_vectors() -> None:
+    assert mauve(np.ones((30, 3)), np.ones((40, 3))) == 1.0
+    assert mauve(np.ones((30, 3)), -np.ones((40, 3))) < 0.01
+
+
 def test_similarity_is_the_mean_over_pairs() -> None:
     vectors = np.random.default_rng(2).normal(size=(7, 3))
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -262,6 +277,29 @@ def test_folders_without_a_model_are_named(tmp_path: Path, model: Path) -> None:
         (model / "modules.json").unlink()
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("1_Pooling/config.json", "[]"),
+        ("modules.json", "[1]"),
+        ("modules.json", '{"a": 1}'),
+        ("sentence_bert_config.json", '{"max_seq_length": "abc"}'),
+        ("config.json", "[]"),
+        ("tokenizer_config.json", "[]"),
+        ("model.safetensors", "garbage"),
+    ],
+)
+def test_damaged_folders_are_named(model: Path, tmp_path: Path, name: str, content: str) -> None:
+    import shutil
+
+    folder = tmp_path / "damaged"
+    shutil.copytree(model, folder)
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(content)
+    with pytest.raises(InputError, match="damaged"):
+        ModelEmbedder(folder)
+
+
 def test_files_of_vectors_are_checked(tmp_path: Path) -> None:
     place = tmp_path / "vectors.npy"
     np.save(place, np.arange(6.0).reshape(3, 2))
@@ -269,7 +307,7 @@ def test_files_of_vectors_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds 3 vectors, but model has 4 documents"):
         read_vectors(place, 4, "model")
     np.save(place, np.array([[1.0, np.nan]]))
-    with pytest.raises(InputError, match="row 0 holds NaN or infinity"):
+    with pytest.raises(InputError, match="row 0 holds NaN, or a number beyond"):
         read_vectors(place, 1, "model")
     np.save(place, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match=r"is no \.npy file of numbers"):

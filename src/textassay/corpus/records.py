@@ -127,7 +127,8 @@ def _document(
     prompt = ""
     if record.get(reading.prompt_field) is not None or reading.prompt_field != "prompt":
         prompt = _string(record, reading.prompt_field, file, number, reading)
-    references = record.get("references") or ()
+    references = record.get("references")
+    references = () if references is None else references
     if isinstance(references, str):
         references = (references,)
     if not isinstance(references, list | tuple) or not all(
@@ -145,7 +146,7 @@ def _document(
     return Document(
         text,
         prompt,
-        references=tuple(references),
+        references=tuple(_clean(one, file, number, reading) for one in references),
         place=f"{file.name}, line {number}",
         **names,
     )

@@ -64,7 +64,7 @@ class PretrainedModel:
                 self._model: Any = AutoModelForCausalLM.from_pretrained(
                     str(path), local_files_only=True, use_safetensors=True
                 )
-        except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        except Exception as error:  # whatever is wrong with the files
             first = str(error).strip().partition("\n")[0]
             raise InputError(
                 f"holds no causal language model that can be read: {first}", file=str(path)

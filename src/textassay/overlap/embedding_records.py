@@ -22,6 +22,7 @@ from textassay.stats.ratio_sums import RatioSums
 
 Array = NDArray[np.float64]
 SEEDS = 5
+FEWEST = 20  # documents below which MAUVE cannot be asked for
 
 
 def embedding_records(
@@ -109,7 +110,8 @@ def _mauve_records(
                 code="mauve-left-out",
                 system=member.text.name,
                 message=f"MAUVE of {size:,} documents a side (half of the human text at most) "
-                f"would mislead, {fewest:,} are needed; --mauve-documents {size} asks for it",
+                f"would mislead, {fewest:,} are needed"
+                + (f"; --mauve-documents {size} asks for it" if size >= FEWEST else ""),
             )
             continue
         rng = family.setting.rng("mauve", member.text.content, size)

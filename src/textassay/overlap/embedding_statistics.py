@@ -60,13 +60,24 @@ def frechet_distance(first: Vectors, second: Vectors) -> float:
             f"shapes {one.shape} and {other.shape}: at least 2 documents each, of equal dimensions"
         )
     apart = one.mean(axis=0) - other.mean(axis=0)
-    covariances = [np.atleast_2d(np.cov(rows, rowvar=False)) for rows in (one, other)]
-    values, axes = np.linalg.eigh(covariances[0])
-    root = (axes * np.sqrt(np.maximum(0.0, values))) @ axes.T
-    joint = np.linalg.eigvalsh(root @ covariances[1] @ root)
-    traces = np.trace(covariances[0]) + np.trace(covariances[1])
-    distance = apart @ apart + traces - 2 * np.sqrt(np.maximum(0.0, joint)).sum()
-    return max(0.0, float(distance))
+    scaled = [(rows - rows.mean(axis=0)) / np.sqrt(len(rows) - 1) for rows in (one, other)]
+    traces = sum(float(np.einsum("de,de->", rows, rows)) for rows in scaled)
+    distance = float(apart @ apart) + traces - 2 * _root_trace(*scaled)
+    return max(0.0, distance)
+
+
+def _root_trace(one: Array, other: Array) -> float:
+    """tr (C1 C2)^(1/2) for C = X'X: the sum of the singular values of X1 X2'."""
+    if min(len(one), len(other)) < one.shape[1]:
+        if len(one) > len(other):
+            one, other = other, one
+        products = one @ other.T
+        squares = np.linalg.eigvalsh(products @ products.T)
+    else:
+        values, axes = np.linalg.eigh(one.T @ one)
+        root = (axes * np.sqrt(np.maximum(0.0, values))) @ axes.T
+        squares = np.linalg.eigvalsh(root @ (other.T @ other) @ root)
+    return float(np.sqrt(np.maximum(0.0, squares)).sum())
 
 
 def mauve(first: Vectors, second: Vectors, *, clusters: int | None = None, seed: int = 0) -> float:
@@ -107,6 +118,10 @@ def mauve(first: Vectors, second: Vectors, *, clusters: int | None = None, seed:
     if not 2 <= k <= len(one) + len(other) or not smaller:
         raise UsageError(f"clusters is {k}: from 2 to the number of documents is needed")
     both = unit_rows(np.concatenate([one, other]))
+    distinct = len(np.unique(both, axis=0))
+    if distinct == 1:
+        return 1.0
+    k = min(k, distinct)
     rows = PCA(n_components=_KEPT, svd_solver="full").fit_transform(both)
     found = KMeans(n_clusters=k, n_init=1, max_iter=_ITERATIONS, random_state=seed).fit(rows)
     labels = found.labels_

@@ -70,7 +70,7 @@ class ModelEmbedder:
                 self._model: Any = AutoModel.from_pretrained(
                     str(path), local_files_only=True, use_safetensors=True
                 )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except Exception as error:  # whatever is wrong with the files
             first = str(error).strip().partition("\n")[0]
             raise InputError(f"holds no model that can be read: {first}", file=str(path)) from None
         if self._tokenizer.pad_token is None:
@@ -128,7 +128,7 @@ def _pooling(path: Path) -> tuple[str, bool]:
     mode = "mean"
     place = path / "1_Pooling" / "config.json"
     if place.is_file():
-        chosen = _read_json(place)
+        chosen = _read_json(place, dict)
         names = {
             "pooling_mode_cls_token": "cls",
             "pooling_mode_mean_tokens": "mean",
@@ -147,8 +147,9 @@ def _pooling(path: Path) -> tuple[str, bool]:
     modules = path / "modules.json"
     normalized = False
     if modules.is_file():
-        listed = _read_json(modules)
-        kinds = [str(module.get("type", "")).rpartition(".")[2] for module in listed]
+        listed = _read_json(modules, list)
+        types = [module.get("type", "") if isinstance(module, dict) else "" for module in listed]
+        kinds = [str(name).rpartition(".")[2] for name in types]
         unknown = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Normalize")]
         if unknown:
             raise InputError(f"has modules {', '.join(unknown)}, which are unknown", file=str(path))
@@ -160,16 +161,23 @@ def _longest(path: Path, config: Any, tokenizer: Any) -> int:
     """Tokens that a text is cut to."""
     place = path / "sentence_bert_config.json"
     if place.is_file():
-        return int(_read_json(place).get("max_seq_length") or 512)
+        size = _read_json(place, dict).get("max_seq_length") or 512
+        if not isinstance(size, int) or size < 1:
+            problem = f"max_seq_length is {size!r}: a whole number is needed"
+            raise InputError(problem, file=str(place))
+        return size
     sizes = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
     return min(int(size) for size in (*sizes, 8192) if size)
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path, kind: type) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, kind):
+            raise ValueError(f"a {kind.__name__} is needed")
+        return found
     except (OSError, ValueError) as error:
-        raise InputError(f"is not JSON: {error}", file=str(path)) from None
+        raise InputError(f"cannot be read: {error}", file=str(path)) from None
 
 
 def read_vectors(path: str | Path, documents: int, name: str) -> Vectors:
@@ -185,7 +193,7 @@ def read_vectors(path: str | Path, documents: int, name: str) -> Vectors:
         found = np.load(place, allow_pickle=False)
     except FileNotFoundError:
         raise InputError("does not exist", file=place) from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, MemoryError) as error:
         raise InputError(f"is no .npy file of numbers: {error}", file=place) from None
     if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "fiu":
         raise InputError("must hold one array of numbers, documents x dimensions", file=place)
@@ -193,10 +201,14 @@ def read_vectors(path: str | Path, documents: int, name: str) -> Vectors:
         raise InputError(
             f"holds {len(found):,} vectors, but {name} has {documents:,} documents", file=place
         )
-    if not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise InputError(f"row {row} holds NaN or infinity", file=place)
-    return found.astype(np.float32)
+    if not found.shape[1]:
+        raise InputError("holds vectors of no dimension", file=place)
+    with np.errstate(over="ignore"):
+        vectors = found.astype(np.float32)
+    if not np.isfinite(vectors).all():
+        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        raise InputError(f"row {row} holds NaN, or a number beyond single precision", file=place)
+    return vectors
 
 
 def embed_all(
@@ -230,6 +242,8 @@ def embed_all(
             found[name] = embedder(documents, show)
         return found
     named = dict(item.partition("=")[::2] for item in given)
+    if len(named) < len(given):
+        raise UsageError("--embeddings: a text is named twice")
     missing = [name for name in texts if not named.get(name)]
     unknown = [name for name in named if name not in texts]
     if missing or unknown:

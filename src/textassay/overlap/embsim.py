@@ -142,6 +142,8 @@ def word_vectors(sentences: Sentences, seed: int) -> dict[int, NDArray[np.float3
         for begin, end in pairwise(sentences.offsets.tolist())
         for at in range(begin, end, _LONGEST)
     ]
+    if not lists:
+        return {}
     model = Word2Vec(
         lists,
         vector_size=DIMENSIONS,

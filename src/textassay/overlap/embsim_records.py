@@ -29,8 +29,10 @@ def embsim_records(family: Family) -> Iterator[Record]:
     halves), so there is no permutation test.
     """
     references, human = family.references, family.hypotheses
-    if references is None:
+    if references is None or not references.text.tokens.size:
         return
+    if human is not None and not human.text.tokens.size:
+        human = None
     if find_spec("gensim") is None:
         yield Warn(
             code="no-embsim",
@@ -50,13 +52,15 @@ def embsim_records(family: Family) -> Iterator[Record]:
     margin = bench.margin(human, size) if human is not None else math.nan
     for member in members:
         record = _record(family, member, values[id(member)], bench, size)
+        if record.value is None:
+            yield record
+            continue
         reach = reach_of(_HALVES) * errors[id(member)]
-        record.value_low, record.value_high = clipped(record.value or 0.0, reach, (-math.inf, 0.0))
+        record.value_low, record.value_high = clipped(record.value, reach, (-math.inf, 0.0))
         k = members.index(member)
-        widen(record, float(chosen[:, k].std(ddof=1)), math.nan)
-        record.value_high = min(0.0, record.value_high) if record.value_high is not None else None
+        widen(record, float(chosen[:, k].std(ddof=1)), math.nan, (-math.inf, 0.0))
         yield record
-        if human is None or member.role != "system" or record.value is None:
+        if human is None or member.role != "system" or np.isnan(values[id(human)][0]).any():
             continue
         theirs = float(values[id(human)][0].mean())
         error = math.hypot(errors[id(member)], errors[id(human)])
@@ -87,7 +91,9 @@ def _record(
         n_units=side.units,
         resampling_unit=family.setting.unit,
         test="no test: eight half-samples tell the error",
-        warnings=[f"sd over {SEEDS} seeds {by_seed.std(ddof=1):.4f}"],
+        warnings=[]
+        if np.isnan(by_seed).any()
+        else [f"sd over {SEEDS} seeds {by_seed.std(ddof=1):.4f}"],
         signature=family.tests.sign("overlap.embsim", **parts, refs=references),
     )
 

@@ -31,6 +31,7 @@ class OverlapOptions:
     Attributes
     ----------
     tokenizer : str
+    newline : str or None
         For references that documents bring along.
     smoothing : int
         Chen and Cherry's method.
@@ -51,6 +52,7 @@ class OverlapOptions:
     """
 
     tokenizer: str = "words"
+    newline: str | None = None
     smoothing: int = 1
     effective_order: bool = False
     references: str = "human"

@@ -59,7 +59,7 @@ def prompt_sums(
     same = np.zeros(sizes.size)
     np.add.at(same, equal[0] // (texts.max() + 1), equal[1] * (equal[1] - 1))
     some = total > 0
-    shares = np.divide(found, total, out=np.zeros(sizes.size), where=some)
+    shares = np.minimum(1.0, np.divide(found, total, out=np.zeros(sizes.size), where=some))
     ones = np.ones(sizes.size)
     return RatioSums(
         np.stack([bleu, shares, 1 - same / (sizes * (sizes - 1))], axis=1),

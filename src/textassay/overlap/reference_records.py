@@ -112,7 +112,8 @@ def _widened(
 ) -> Iterator[Record]:
     for record in records:
         if isinstance(record, Measurement):
-            widen(record, *errors.get((record.system, record.measure), (np.nan, np.nan)))
+            found = errors.get((record.system, record.measure), (np.nan, np.nan))
+            widen(record, *found, bounds=(0.0, 1.0))
         yield record
 
 
@@ -131,7 +132,10 @@ def _own_references(family: Family, sums: list[Sums]) -> Iterator[Record]:
                 "takes the human text"
             )
         listed = [reference for given in member.references for reference in given]
-        theirs = as_sentences(listed, family.vocabulary, family.options.tokenizer, "references")
+        options = family.options
+        theirs = as_sentences(
+            listed, family.vocabulary, options.tokenizer, "references", options.newline
+        )
         owner = np.repeat(np.arange(len(member.strings)), [len(g) for g in member.references])
         matched, closest = own_matches(member.sentences, theirs, owner, max(ORDERS))
         found = _scores(family, matched, member.text.lengths, closest)

@@ -28,8 +28,16 @@ class Sentences(NamedTuple):
         return np.diff(self.offsets)
 
 
-def as_sentences(texts: Texts, vocabulary: Vocabulary, tokenizer: str, name: str) -> Sentences:
+def as_sentences(
+    texts: Texts,
+    vocabulary: Vocabulary,
+    tokenizer: str,
+    name: str,
+    newline: str | None = None,
+) -> Sentences:
     """From a corpus of this vocabulary, from strings, or from lists of tokens.
+
+    `newline` is the token that a line end in a string stands for; None: it is white space.
 
     Raises
     ------
@@ -45,7 +53,7 @@ def as_sentences(texts: Texts, vocabulary: Vocabulary, tokenizer: str, name: str
         raise UsageError(f"{name} is one string: a list of sentences is needed")
     strings = [text for text in texts if isinstance(text, str)]
     if len(strings) == len(texts):
-        encoded = encode_documents(strings, make_tokenizer(tokenizer), vocabulary, None)
+        encoded = encode_documents(strings, make_tokenizer(tokenizer), vocabulary, newline)
         return Sentences(encoded.ids, encoded.offsets)
     if strings:
         raise UsageError(f"{name} holds strings and lists of tokens: one kind is needed")

@@ -117,9 +117,9 @@ class DistinctStatistics(Drawn):
                 kinds = np.bincount(held[held > 0], minlength=2)
                 kinds[1] += order.singles[first:last].sum()
                 found = rarefied(kinds, sample.items, m)
-                out[k] = found * sample.items / (total * m)
+                out[k] = min(1.0, found * sample.items / (total * m))
         held = np.bincount(self.texts[first:last])
-        out[-1] = rarefied(np.bincount(held[held > 0]), sample.items, m) / m
+        out[-1] = min(1.0, rarefied(np.bincount(held[held > 0]), sample.items, m) / m)
         return out
 
     def least_errors(self, sample: Grouped) -> Array:
@@ -203,7 +203,8 @@ def rarefied(kinds: NDArray[np.int64], size: int, m: int) -> float:
     missed[some] = np.exp(
         gammaln(rest + 1) - gammaln(rest - m + 1) - gammaln(size + 1) + gammaln(size - m + 1)
     )
-    return float(np.sum(kinds[held] * (1 - missed)))
+    # differences of logarithms of factorials of large numbers lose some digits
+    return min(float(np.sum(kinds[held] * (1 - missed))), float(np.sum(kinds[held])))
 
 
 def _holders(order: OrderNgrams, first: int, last: int) -> NDArray[np.int64]:

@@ -236,7 +236,12 @@ def add_verdict(
         record.warnings.append(no_verdict)
 
 
-def widen(record: Measurement, value_error: float, distance_error: float) -> None:
+def widen(
+    record: Measurement,
+    value_error: float,
+    distance_error: float,
+    bounds: tuple[float, float] = (float("-inf"), float("inf")),
+) -> None:
     """Add an error that does not come from the record's own units, and judge anew.
 
     Parameters
@@ -245,14 +250,22 @@ def widen(record: Measurement, value_error: float, distance_error: float) -> Non
         With intervals, which are widened by 1.96 of the errors, root of the squares.
     value_error, distance_error : float
         Standard errors; NaN adds nothing.
+    bounds : tuple of float
+        Smallest and largest possible value; a distance is at most their difference.
     """
-    for name, error in (("value", value_error), ("distance", distance_error)):
+    most = bounds[1] - bounds[0]
+    for name, error, least, largest in (
+        ("value", value_error, *bounds),
+        ("distance", distance_error, -most, most),
+    ):
         middle = getattr(record, name)
         low, high = getattr(record, f"{name}_low"), getattr(record, f"{name}_high")
         if None not in (middle, low, high) and not np.isnan(error):
             reach = Z95 * error
-            setattr(record, f"{name}_low", middle - float(np.hypot(middle - low, reach)))
-            setattr(record, f"{name}_high", middle + float(np.hypot(high - middle, reach)))
+            low = max(least, middle - float(np.hypot(middle - low, reach)))
+            high = min(largest, middle + float(np.hypot(high - middle, reach)))
+            setattr(record, f"{name}_low", min(low, middle))
+            setattr(record, f"{name}_high", max(high, middle))
     low, high, margin = record.distance_low, record.distance_high, record.reference
     if low is None or high is None or margin is None or np.isnan(distance_error):
         return
