@@ -126,13 +126,14 @@ class DistinctStatistics(Drawn):
         """Where few documents are repeated, those of a Poisson count of them, for the last value.
 
         Halves of a text whose documents all differ do not vary, but the next text may hold a
-        repeated one: with no repeat, 1.96 of these errors are the exact limit of 3.7 repeats.
+        repeated one: with no repeat, 1.96 of these errors are the exact limit of 3.7 repeats in
+        all documents, as a share of half as many (as errors from halves are).
         """
         out = np.zeros(self.values)
         texts = self.texts[sample.categories]
         repeated = texts.size - np.unique(texts).size
         if repeated < _FEW:
-            out[-1] = math.sqrt(repeated + 3.55) / texts.size
+            out[-1] = math.sqrt(repeated + 3.55) / (2 * texts.size)
         return out
 
     def describe(self, counts: Counts) -> Array:
