@@ -99,6 +99,7 @@ def test_texygen(published: Path, model: str, tmp_path: Path) -> None:
             train=[str(folder / "image_coco.txt")],
             tokenizer="whitespace",
             resamples=99,
+            families=("novelty",),
         )
     )
     training = (folder / "image_coco.txt").read_text(encoding="utf-8").split("\n")

@@ -76,6 +76,8 @@ FIGURES = [
     "distributions",
     "permutations",
     "by-size",
+    "quality-and-variety",
+    "overlap-by-size",
     "novelty-by-n",
     "novelty-by-training-size",
 ]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import InputError, UsageError
+from textassay.models.checkpoints import part_of, rebuilt, taken_apart
 from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
 from textassay.models.text_tokens import BEGIN, END, TextTokens
@@ -227,13 +228,13 @@ class _Run:
                     "delete checkpoint.json to begin anew",
                     file=str(self.folder),
                 )
-            self.network.load_state_dict(_part(tensors, "network."))
-            self._load_optimiser(_part(tensors, "optimiser."), at["optimiser"])
+            self.network.load_state_dict(part_of(tensors, "network."))
+            self._load_optimiser(part_of(tensors, "optimiser."), at["optimiser"])
             torch.set_rng_state(tensors["generator"])
             if "cuda" in tensors:
                 torch.cuda.set_rng_state(tensors["cuda"])
-            state = _part(tensors, "state.")
-            self.state = _rebuilt(at["state"], {k: v.to(self.device) for k, v in state.items()})
+            state = part_of(tensors, "state.")
+            self.state = rebuilt(at["state"], {k: v.to(self.device) for k, v in state.items()})
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             first = str(error).strip().partition("\n")[0]
             raise InputError(f"holds no checkpoint: {first}", file=str(self.folder)) from None
@@ -354,7 +355,7 @@ class _Run:
         tensors["generator"] = torch.get_rng_state()
         if self.device == "cuda":
             tensors["cuda"] = torch.cuda.get_rng_state()
-        form, parts = _taken_apart(self.state)
+        form, parts = taken_apart(self.state)
         tensors.update({f"state.{k}": v for k, v in parts.items()})
         whole = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
         at = {
@@ -376,29 +377,3 @@ class _Run:
             number, _, name = key.partition(".")
             state.setdefault(int(number), {})[name] = value
         self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-
-
-def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-
-
-def _taken_apart(state: State) -> tuple[Any, dict[str, Any]]:
-    """A state's form as JSON, with names of tensors, and the tensors."""
-    tensors: dict[str, Any] = {}
-
-    def form(part: State) -> Any:
-        if part is None or isinstance(part, int):
-            return part
-        if isinstance(part, tuple):
-            return [form(inner) for inner in part]
-        name = str(len(tensors))
-        tensors[name] = part.clone()
-        return {"tensor": name}
-
-    return form(state), tensors
-
-
-def _rebuilt(form: Any, tensors: dict[str, Any]) -> State:
-    if isinstance(form, list):
-        return tuple(_rebuilt(part, tensors) for part in form)
-    return tensors[form["tensor"]] if isinstance(form, dict) else form
