@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textassay.corpus.by_unit import Text
+from textassay.corpus.by_unit import TRAINING, Text
 from textassay.corpus.checks import sample_of_file
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.files import InputFile, find_files, hashed_ahead
@@ -33,9 +33,6 @@ from textassay.novelty.measure import Matches, NoveltyOptions, find_matches
 from textassay.novelty.near import near_verbatim_records
 from textassay.novelty.records import novelty_records
 from textassay.novelty.sides import Side
-from textassay.overlap.embeddings import embed_all
-from textassay.overlap.family import OverlapOptions
-from textassay.overlap.records import overlap_records
 from textassay.parallel import Workers
 from textassay.results import (
     DocumentSums,
@@ -48,8 +45,6 @@ from textassay.settings import AssaySettings
 from textassay.stats.adjustment import adjust
 from textassay.stats.ratio_sums import make_ready
 from textassay.stats.setting import Setting
-from textassay.tendencies.family import TRAINING, TendencyOptions
-from textassay.tendencies.records import tendency_records
 from textassay.text_warnings import text_warnings
 
 _SAMPLED = 10  # times the human text is what is drawn from the training text
@@ -277,6 +272,10 @@ def _novelty(work: _Work, store: Store | None) -> tuple[Matches, list[Record], l
 
 
 def _tendencies(work: _Work, training: Corpus | None) -> tuple[list[Record], list[DocumentSums]]:
+    # the families that are not asked for cost no time to import
+    from textassay.tendencies.family import TendencyOptions
+    from textassay.tendencies.records import tendency_records
+
     settings = work.settings
     stopwords = None
     if settings.stopwords is not None:
@@ -294,6 +293,10 @@ def _tendencies(work: _Work, training: Corpus | None) -> tuple[list[Record], lis
 
 
 def _overlap(work: _Work, training: Corpus | None) -> tuple[list[Record], list[DocumentSums]]:
+    from textassay.overlap.embeddings import embed_all
+    from textassay.overlap.family import OverlapOptions
+    from textassay.overlap.records import overlap_records
+
     settings = work.settings
     vectors = None
     if settings.embeddings:

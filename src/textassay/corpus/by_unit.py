@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from textassay.corpus.corpus import Corpus, judged_tokens
 from textassay.corpus.units import unit_keys
 
+TRAINING = "training text"  # the name of a sample of it
+
 
 @dataclass(frozen=True, eq=False)
 class Text:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.by_unit import Text, TextByUnit, by_unit, select_documents
+from textassay.corpus.by_unit import TRAINING, Text, TextByUnit, by_unit, select_documents
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.units import can_be_paired
 from textassay.errors import UsageError
@@ -20,7 +20,6 @@ from textassay.results import DocumentSums, documents_of
 from textassay.stats.count_records import CountBench, Side
 from textassay.stats.setting import Setting
 
-TRAINING = "training text"
 REFERENCES = ("human", "document")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.by_unit import Text
+from textassay.corpus.by_unit import TRAINING, Text
 from textassay.corpus.checks import share_at_longest
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.stopwords import Stopwords
@@ -24,7 +24,6 @@ from textassay.tendencies.measures import OF_LENGTHS, OF_SHARES
 from textassay.tendencies.sample import Sample, common_window
 from textassay.tendencies.types_by_length import TypeToken
 
-TRAINING = "training text"
 CENSORED = "censored-lengths"
 _CUT = 0.05  # share of documents of the greatest length from which on lengths are censored
 
