@@ -7,8 +7,9 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -113,7 +114,10 @@ def sample(
     folder: Annotated[str, Parameter(name="MODEL")],
     /,
     *,
-    n: Annotated[int, Parameter(name=["-n", "--number"], help="How many texts.")] = 100,
+    n: Annotated[
+        int | None,
+        Parameter(name=["-n", "--number"], help="How many texts; default: 100, or all prompts."),
+    ] = None,
     decoding: Annotated[
         list[str] | None,
         Parameter(help="ancestral, greedy, beams=4, or temperature=, top_k=, top_p=, typical=."),
@@ -136,22 +140,28 @@ def sample(
     from textassay.writing import atomic_files
 
     chosen = [Decoding.parse(text) for text in decoding or ["ancestral"]]
-    if n < 1:
+    if n is not None and n < 1:
         raise UsageError(f"-n {n}: at least 1 is needed")
     model = load_model(folder)
     given = _texts(prompts, "line") if prompts else None
     if given is not None:
         if prompt_length is not None:
             given = [" ".join(text.split()[:prompt_length]) for text in given]
-        given = [f"{text} " if model_joins(model) else text for text in given]
-        n = min(n, len(given)) if n == 100 else n
+    number = n or (len(given) if given is not None else 100)
     files: dict[Path, list[bytes]] = {}
     for one in chosen:
-        more = {}
         with _bar(quiet) as show:
-            if hasattr(model, "network") or hasattr(model, "_cache"):
-                more["progress"] = lambda done, show=show: show("sampling", done, n)
-            texts = model.sample(n, one, prompts=given, max_length=max_length, rng=seed, **more)
+            texts = model.sample(
+                number,
+                one,
+                prompts=given,
+                max_length=max_length,
+                rng=seed,
+                progress=partial(_told, show, "sampling", number),
+            )
+        if model.joins and given is not None:
+            # the space between a prompt and its text belongs to neither
+            texts = [text.removeprefix(" ") for text in texts]
         lines = [
             encode(
                 {
@@ -177,11 +187,6 @@ def sample(
     return 0
 
 
-def model_joins(model: Any) -> bool:
-    """Whether a plain prompt and a text are joined by a space and encoded together."""
-    return hasattr(model, "_cache")
-
-
 def score(
     folder: Annotated[str, Parameter(name="MODEL")],
     text: Annotated[str, Parameter(name="TEXT")],
@@ -200,10 +205,8 @@ def score(
     model = load_model(folder)
     texts = _texts(text, documents)
     with _bar(quiet) as show:
-        more = {}
-        if hasattr(model, "network") or hasattr(model, "_cache"):
-            more["progress"] = lambda done: show("scoring", done, len(texts))
-        found = Likelihood.from_logs(model.log_probabilities(texts, **more), texts)
+        told = partial(_told, show, "scoring", len(texts))
+        found = Likelihood.from_logs(model.log_probabilities(texts, progress=told), texts)
     closed = bool(model.closed)
     numbers = {
         "documents": len(texts),
@@ -245,6 +248,10 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(",") if part)
     except ValueError:
         raise UsageError(f"{option} {text}: whole numbers with commas are needed") from None
+
+
+def _told(show: Callable[[str, int, int], None], what: str, total: int, done: int) -> None:
+    show(what, done, total)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ training text: the discount takes from every word what a word new to the text ma
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class KneserNey:
     """
 
     closed = True
+
+    joins = False
 
     def __init__(
         self,
@@ -168,7 +170,11 @@ class KneserNey:
         ), encoded.offsets
 
     def log_probabilities(
-        self, texts: Sequence[str], prompts: Sequence[str] | None = None
+        self,
+        texts: Sequence[str],
+        prompts: Sequence[str] | None = None,
+        *,
+        progress: Callable[[int], None] | None = None,
     ) -> list[NDArray[np.float64]]:
         """For each text, ln p of its words and its end, given the words before.
 
@@ -202,6 +208,8 @@ class KneserNey:
         out = np.zeros(symbols.size)
         with np.errstate(divide="ignore"):
             score(self._tree, self.order, self._begin, symbols, offsets, sizes, out)
+        if progress:
+            progress(len(texts))
         return [out[offsets[d] + sizes[d] : offsets[d + 1]] for d in range(len(texts))]
 
     def next_probabilities(self, history: Sequence[str]) -> NDArray[np.float64]:
@@ -230,6 +238,7 @@ class KneserNey:
         prompts: Sequence[str] | None = None,
         max_length: int = 1000,
         rng: np.random.Generator | int | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> list[str]:
         """Texts with a space between words, ended by the model or at `max_length` words.
 
@@ -242,6 +251,8 @@ class KneserNey:
         prompts : sequence of str, optional
         max_length : int
         rng : Generator or int, optional
+        progress : callable, optional
+            Told how many texts are drawn.
 
         Raises
         ------
@@ -291,6 +302,8 @@ class KneserNey:
                 " ".join(strings[s] for s in row[:size].tolist())
                 for row, size in zip(out, sizes.tolist(), strict=True)
             )
+            if progress:
+                progress(len(texts))
         return texts
 
     def _cut(self, decoding: Decoding) -> Any:

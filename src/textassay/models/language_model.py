@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -23,13 +23,21 @@ class LanguageModel(Protocol):
         probability of the text itself, and enters no comparison of bits with other models.
     window : int or None
         How many tokens of context it sees; None: all.
+    joins : bool
+        Whether a prompt and a text are encoded as one string, so that what stands between them
+        belongs to the prompt; else each is tokenized by itself.
     """
 
     closed: bool
     window: int | None
+    joins: bool
 
     def log_probabilities(
-        self, texts: Sequence[str], prompts: Sequence[str] | None = None
+        self,
+        texts: Sequence[str],
+        prompts: Sequence[str] | None = None,
+        *,
+        progress: Callable[[int], None] | None = None,
     ) -> list[NDArray[np.float64]]:
         """For each text, natural-log probabilities of the model's own tokens, end included.
 
@@ -45,6 +53,7 @@ class LanguageModel(Protocol):
         prompts: Sequence[str] | None = None,
         max_length: int = 1000,
         rng: np.random.Generator | int | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> list[str]:
         """`n` texts, or one for each prompt, of at most `max_length` tokens."""
         ...

@@ -48,6 +48,8 @@ class NeuralModel:
     window : int or None
     """
 
+    joins = False
+
     def __init__(self, network: Network, tokens: TextTokens) -> None:
         self.network, self.tokens = network.eval(), tokens
         self.closed = tokens.closed

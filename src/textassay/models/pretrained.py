@@ -43,6 +43,7 @@ class PretrainedModel:
     """
 
     closed = False
+    joins = True
 
     def __init__(self, folder: str | Path, *, device: str | None = None) -> None:
         path = Path(folder)
