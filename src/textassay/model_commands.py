@@ -144,9 +144,8 @@ def sample(
         raise UsageError(f"-n {n}: at least 1 is needed")
     model = load_model(folder)
     given = _texts(prompts, "line") if prompts else None
-    if given is not None:
-        if prompt_length is not None:
-            given = [" ".join(text.split()[:prompt_length]) for text in given]
+    if given is not None and prompt_length is not None:
+        given = [" ".join(text.split()[:prompt_length]) for text in given]
     number = n or (len(given) if given is not None else 100)
     files: dict[Path, list[bytes]] = {}
     for one in chosen:
