@@ -162,8 +162,8 @@ def test_frechet_of_few_documents_of_many_dimensions() -> None:
 
 
 def test_mauve_of_constant_vectors() -> None:
-    assert mauve(np.ones((30, 3)), np.ones((40, 3))) == 1.0
-    assert mauve(np.ones((30, 3)), -np.ones((40, 3))) < 0.01
+    assert mauve(np.ones((30, 3)), np.ones((40, 3)), fewest=20) == 1.0
+    assert mauve(np.ones((30, 3)), -np.ones((40, 3)), fewest=20) < 0.01
 
 
 def test_similarity_is_the_mean_over_pairs() -> None:
@@ -179,7 +179,7 @@ def test_similarity_is_the_mean_over_pairs() -> None:
 
 def test_mauve_of_like_and_unlike_sets() -> None:
     rng = np.random.default_rng(3)
-    one, other = rng.normal(size=(2, 600, 4))
+    one, other = rng.normal(size=(2, 1000, 4))
     shifted = [mauve(one, other + np.array([d, 0, 0, 0])) for d in (0.0, 1.0, 3.0)]
     assert shifted[0] > 0.9
     assert shifted[0] > shifted[1] > shifted[2]
@@ -190,6 +190,8 @@ def test_mauve_of_like_and_unlike_sets() -> None:
     assert divergence_area(p, p) == pytest.approx(1.0)
     with pytest.raises(UsageError, match="clusters is 1"):
         mauve(one, other, clusters=1)
+    with pytest.raises(UsageError, match="999 documents on a side: MAUVE needs 1,000"):
+        mauve(one, other[1:])
 
 
 @pytest.fixture(scope="module")

@@ -100,9 +100,9 @@ class Network(nn.Module):
         out, state = self.body(self.dropout(self.embedding(ids)), state)
         return self.dropout(out), state
 
-    def loss(self, hidden: Tensor, targets: Tensor, known: Tensor | None = None) -> Tensor:
-        """Mean negative log-probability of the targets, nats a token; of those known alone."""
-        return -self.target_logs(hidden, targets)[_all(targets) if known is None else known].mean()
+    def loss(self, hidden: Tensor, targets: Tensor, known: Tensor) -> Tensor:
+        """Mean negative log-probability of the targets that are known, nats a token."""
+        return -self.target_logs(hidden, targets)[known].mean()
 
     def target_logs(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Log-probabilities of the targets, float[B, T]."""
@@ -120,10 +120,6 @@ class Network(nn.Module):
             return self.adaptive.log_prob(hidden)
         logits = functional.linear(hidden, self.embedding.weight, self.bias)
         return functional.log_softmax(logits.float(), dim=-1)
-
-
-def _all(targets: Tensor) -> Tensor:
-    return torch.ones_like(targets, dtype=torch.bool)
 
 
 def with_tensors(state: State, function: Callable[[Tensor], Tensor]) -> State:

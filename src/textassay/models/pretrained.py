@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.errors import InputError, MissingExtraError, UsageError
+from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding, decoded_rows
+from textassay.models.folders import read_folder
+from textassay.models.neural import require_torch
 from textassay.stats.resampling import as_generator
 
 _CONTEXT = 512  # tokens that a scored stretch of a long text sees at least, where the window allows
@@ -47,35 +48,16 @@ class PretrainedModel:
 
     def __init__(self, folder: str | Path, *, device: str | None = None) -> None:
         path = Path(folder)
-        try:
-            import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
-        except ImportError:
-            what = "A pretrained language model"
-            raise MissingExtraError(what, "torch and transformers", "neural") from None
-        from textassay.models.quiet import without_bars
-
-        self._torch: Any = torch
-        try:
-            with without_bars():
-                self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                    str(path), local_files_only=True
-                )
-                # safetensors alone: other weights are pickles, which can run code
-                self._model: Any = AutoModelForCausalLM.from_pretrained(
-                    str(path), local_files_only=True, use_safetensors=True
-                )
-        except Exception as error:  # whatever is wrong with the files
-            first = str(error).strip().partition("\n")[0]
-            raise InputError(
-                f"holds no causal language model that can be read: {first}", file=str(path)
-            ) from None
+        self._tokenizer, self._model = read_folder(
+            path, "AutoModelForCausalLM", "A pretrained language model", "causal language model"
+        )
+        torch = require_torch()
+        self._torch = torch
         # renamed in transformers 5
         parameters = inspect.signature(type(self._model).forward).parameters
         self._cache = "cache" if "cache" in parameters else "past_key_values"
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        network: Any = self._model
-        self._model = network.to(place).eval()
+        self._model = self._model.to(place).eval()
         self._device = place
         self._end: int | None = self._tokenizer.eos_token_id
         begin = self._tokenizer.bos_token_id

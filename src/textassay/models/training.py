@@ -96,7 +96,6 @@ class Progress:
     steps: int
     loss: float
     tokens_per_second: float
-    development: float | None = None
 
 
 def train(

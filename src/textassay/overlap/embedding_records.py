@@ -115,14 +115,14 @@ def _mauve_records(
             )
             continue
         rng = family.setting.rng("mauve", member.text.content, size)
-        mine, one = (vectors[rng.permutation(len(vectors))[:size]] for vectors in (vectors, human))
+        mine, one = (side[rng.permutation(len(side))[:size]] for side in (vectors, human))
         try:
-            scores = _over_seeds(family, mine, one)
+            scores = _over_seeds(family, mine, one, fewest)
             if size not in own:
                 rng = family.setting.rng("mauve", "human", size)
                 order = rng.permutation(len(human))
                 halves = human[order[:size]], human[order[size : 2 * size]]
-                own[size] = _over_seeds(family, *halves)
+                own[size] = _over_seeds(family, *halves, fewest)
         except MissingExtraError as error:
             yield Warn(code="no-mauve", message=str(error))
             return
@@ -146,5 +146,8 @@ def _mauve_records(
         )
 
 
-def _over_seeds(family: Family, first: Array, second: Array) -> Array:
-    return np.array(list(family.workers.map(lambda s: mauve(first, second, seed=s), range(SEEDS))))
+def _over_seeds(family: Family, first: Array, second: Array, fewest: int) -> Array:
+    def score(seed: int) -> float:
+        return mauve(first, second, seed=seed, fewest=fewest)
+
+    return np.array(list(family.workers.map(score, range(SEEDS))))

@@ -80,7 +80,14 @@ def _root_trace(one: Array, other: Array) -> float:
     return float(np.sqrt(np.maximum(0.0, squares)).sum())
 
 
-def mauve(first: Vectors, second: Vectors, *, clusters: int | None = None, seed: int = 0) -> float:
+def mauve(
+    first: Vectors,
+    second: Vectors,
+    *,
+    clusters: int | None = None,
+    seed: int = 0,
+    fewest: int = 1000,
+) -> float:
     """MAUVE of two sets of vectors (Pillutla et al. 2021), 0 to 1: the higher, the more alike.
 
     Vectors are scaled to unit length, reduced to the principal components that keep .9 of the
@@ -95,15 +102,19 @@ def mauve(first: Vectors, second: Vectors, *, clusters: int | None = None, seed:
         Default: a tenth of the smaller side's documents, at most 500 and at least 2.
     seed : int
         Of the clustering, on which the value depends.
+    fewest : int
+        Documents a side below which the value is refused, since it would mislead.
 
     Raises
     ------
     MissingExtraError
         If scikit-learn is not installed.
+    UsageError
+        If a side has fewer than `fewest` documents.
 
     Examples
     --------
-    >>> a = np.random.default_rng(1).normal(size=(500, 3))
+    >>> a = np.random.default_rng(1).normal(size=(1000, 3))
     >>> round(mauve(a, a), 6), mauve(a, a + 9) < 0.01
     (1.0, True)
     """
@@ -114,6 +125,8 @@ def mauve(first: Vectors, second: Vectors, *, clusters: int | None = None, seed:
         raise MissingExtraError("MAUVE", "scikit-learn", "embeddings") from None
     one, other = as_vectors(first, "first"), as_vectors(second, "second")
     smaller = min(len(one), len(other))
+    if smaller < fewest:
+        raise UsageError(f"{smaller:,} documents on a side: MAUVE needs {fewest:,} (fewest=)")
     k = min(500, max(2, round(smaller / 10))) if clusters is None else clusters
     if not 2 <= k <= len(one) + len(other) or not smaller:
         raise UsageError(f"clusters is {k}: from 2 to the number of documents is needed")

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.errors import InputError, MissingExtraError, UsageError
-from textassay.models.quiet import without_bars
+from textassay.errors import InputError, UsageError
+from textassay.models.folders import read_folder
+from textassay.models.neural import require_torch
 
 Vectors = NDArray[np.float32]
 _BATCH = 64
@@ -55,24 +56,9 @@ class ModelEmbedder:
                 "is needed",
                 file=str(path),
             )
-        try:
-            import torch
-            from transformers import AutoModel, AutoTokenizer
-        except ImportError:
-            raise MissingExtraError("Embedding texts", "torch and transformers", "neural") from None
-        self._torch: Any = torch
-        try:
-            with without_bars():
-                self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                    str(path), local_files_only=True
-                )
-                # safetensors alone: other weights are pickles, which can run code
-                self._model: Any = AutoModel.from_pretrained(
-                    str(path), local_files_only=True, use_safetensors=True
-                )
-        except Exception as error:  # whatever is wrong with the files
-            first = str(error).strip().partition("\n")[0]
-            raise InputError(f"holds no model that can be read: {first}", file=str(path)) from None
+        self._tokenizer, self._model = read_folder(path, "AutoModel", "Embedding texts", "model")
+        torch = require_torch()
+        self._torch = torch
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token or self._tokenizer.unk_token
         self._tokenizer.padding_side = "right"

@@ -181,9 +181,4 @@ def _documents(member: Member) -> int:
 
 
 def _some(family: Family, member: Member, size: int) -> Member:
-    if member.text.documents <= size:
-        return member
-    rng = family.setting.rng("embsim", "some", member.text.content, size)
-    chosen = np.zeros(member.text.documents, np.bool_)
-    chosen[rng.permutation(member.text.documents)[:size]] = True
-    return member.select(chosen)
+    return member.some(size, family.setting.rng("embsim", "some", member.text.content, size))

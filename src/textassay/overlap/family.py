@@ -112,6 +112,15 @@ class Member:
             [self.references[d] for d in places],
         )
 
+    def some(self, size: int, rng: np.random.Generator) -> Member:
+        """So many documents at random; all, if there are no more."""
+        documents = self.text.documents
+        if documents <= size:
+            return self
+        chosen = np.zeros(documents, np.bool_)
+        chosen[rng.permutation(documents)[:size]] = True
+        return self.select(chosen)
+
     @property
     def sentences(self) -> Sentences:
         """The documents' tokens."""
@@ -189,13 +198,8 @@ class Family:
         """As many documents of the training text, at random."""
         if self.training is None:
             raise UsageError("there is no training text")
-        size = self.training.text.documents
-        if size <= documents:
-            return self.training
         rng = self.setting.rng("training", self.training.text.content, documents)
-        chosen = np.zeros(size, np.bool_)
-        chosen[rng.permutation(size)[:documents]] = True
-        return self.training.select(chosen)
+        return self.training.some(documents, rng)
 
     def train_references(self) -> Member | None:
         """Training documents that hypotheses are compared with: as many as human ones."""

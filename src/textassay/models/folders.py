@@ -1,0 +1,62 @@
+"""Folders in the format of transformers: one way to read them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textassay.errors import InputError, MissingExtraError
+
+
+@contextlib.contextmanager
+def without_bars() -> Iterator[None]:
+    """No progress bars and no advice from transformers; both as before afterwards."""
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def read_folder(path: Path, kind: str, feature: str, model: str) -> tuple[Any, Any]:
+    """The tokenizer and the network of a folder, without network access.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str
+        The class of transformers that reads it, such as ``AutoModel``.
+    feature, model : str
+        What needs it and what is looked for, for messages.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no such model that can be read.
+    MissingExtraError
+        If torch or transformers are not installed.
+    """
+    try:
+        importlib.import_module("torch")
+        transformers: Any = importlib.import_module("transformers")
+    except ImportError:
+        raise MissingExtraError(feature, "torch and transformers", "neural") from None
+    try:
+        with without_bars():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
+            # safetensors alone: other weights are pickles, which can run code
+            network = getattr(transformers, kind).from_pretrained(
+                str(path), local_files_only=True, use_safetensors=True
+            )
+    except Exception as error:  # whatever is wrong with the files
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"holds no {model} that can be read: {first}", file=str(path)) from None
+    return tokenizer, network
