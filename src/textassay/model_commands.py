@@ -41,6 +41,9 @@ def train(
     dropout: float = 0.2,
     cutoffs: Annotated[str, Parameter(help="Adaptive softmax: 2000,10000.")] = "",
     epochs: int = 10,
+    reading: Annotated[
+        str, Parameter(help="contiguous text, or documents by themselves (sentences in any order).")
+    ] = "contiguous",
     batch: int = 20,
     stretch: Annotated[int, Parameter(help="Tokens of a row that a step reads.")] = 64,
     optimiser: Annotated[str, Parameter(help="adamw, or sgd.")] = "adamw",
@@ -80,6 +83,7 @@ def train(
             )
             options = TrainingOptions(
                 epochs=epochs,
+                reading=reading,
                 batch=batch,
                 stretch=stretch,
                 optimiser=optimiser,

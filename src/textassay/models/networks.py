@@ -102,7 +102,8 @@ class Network(nn.Module):
 
     def loss(self, hidden: Tensor, targets: Tensor, known: Tensor) -> Tensor:
         """Mean negative log-probability of the targets that are known, nats a token."""
-        return -self.target_logs(hidden, targets)[known].mean()
+        logs = self.target_logs(hidden, targets)
+        return -(logs * known).sum() / known.sum().clamp(min=1)
 
     def target_logs(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Log-probabilities of the targets, float[B, T]."""

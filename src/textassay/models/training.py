@@ -1,8 +1,7 @@
 """Training a neural language model: one loop for all networks.
 
-Documents stand end to end, each behind its begin and before its end; the stream is cut into as many
-rows as a batch has, and each step reads the next stretch of every row with the state carried on
-(truncated backpropagation through time). An epoch reads everything once.
+Each step reads the next stretch of every row of a block (:mod:`textassay.models.batches`) with the
+state carried on: truncated backpropagation through time. An epoch reads everything once.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textassay.errors import InputError, UsageError
+from textassay.models.batches import READINGS, Batches
 from textassay.models.checkpoints import part_of, rebuilt, taken_apart
 from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
-from textassay.models.text_tokens import BEGIN, END, TextTokens
+from textassay.models.text_tokens import BEGIN, TextTokens
 from textassay.writing import atomic_files
 
 OPTIMISERS = ("adamw", "sgd")
@@ -38,6 +37,8 @@ class TrainingOptions:
     Attributes
     ----------
     epochs : int
+    reading : {'contiguous', 'documents'}
+        Text end to end, or documents by themselves.
     batch : int
         Rows that are read side by side.
     stretch : int
@@ -60,6 +61,7 @@ class TrainingOptions:
     """
 
     epochs: int = 10
+    reading: str = "contiguous"
     batch: int = 20
     stretch: int = 64
     optimiser: str = "adamw"
@@ -75,6 +77,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
+            ("reading", self.reading, READINGS),
             ("optimiser", self.optimiser, OPTIMISERS),
             ("schedule", self.schedule, SCHEDULES),
         ):
@@ -138,26 +141,13 @@ def train(
     the position in the text, so that a stopped run ends with the same bits as one that was not, on
     one machine. It is written whole or not at all.
     """
-    stream = _rows(texts, tokens, options.batch)
-    run = _Run(tokens, shape, options, folder, stream, development, logger)
+    documents = tokens.encode([text for text in texts if text.strip()])
+    batches = Batches(documents, options.reading, options.batch, options.stretch, options.seed)
+    run = _Run(tokens, shape, options, folder, batches, development, logger)
     run.begin()
     while run.epoch < options.epochs and not run.is_done:
         run.read_epoch(progress)
     return run.finish()
-
-
-def _rows(texts: Sequence[str], tokens: TextTokens, batch: int) -> NDArray[np.int64]:
-    """The texts end to end as rows, int64[batch, T]."""
-    flat: list[int] = []
-    for ids in tokens.encode([text for text in texts if text.strip()]):
-        flat += [BEGIN, *ids, END]
-    width = len(flat) // batch
-    if width < 2:
-        raise UsageError(
-            f"the training text holds {len(flat):,} tokens, too few for {batch} rows: "
-            "give more text or a smaller batch"
-        )
-    return np.array(flat[: width * batch], np.int64).reshape(batch, width)
 
 
 class _Run:
@@ -169,7 +159,7 @@ class _Run:
         shape: Shape,
         options: TrainingOptions,
         folder: Path,
-        stream: NDArray[np.int64],
+        batches: Batches,
         development: Sequence[str],
         logger: Logger | None,
     ) -> None:
@@ -179,7 +169,7 @@ class _Run:
         torch.manual_seed(options.seed)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.network = Network(shape).to(self.device)
-        self.stream = torch.tensor(stream, device=self.device)
+        self.batches = batches
         parameters = self.network.parameters()
         if options.optimiser == "adamw":
             self.optimiser: Any = torch.optim.AdamW(
@@ -190,8 +180,8 @@ class _Run:
                 parameters, lr=options.rate, weight_decay=options.weight_decay
             )
         self.carries = shape.network != "transformer" or shape.memory
-        self.steps = -(-(stream.shape[1] - 1) // options.stretch)
-        self.epoch, self.step, self.position = 0, 0, 0
+        self.steps = batches.steps
+        self.epoch, self.step, self.block, self.position = 0, 0, 0, 0
         self.factor = 1.0
         self.best, self.waited = math.inf, 0
         self.state: State = None
@@ -200,7 +190,7 @@ class _Run:
             "shape": shape.described(),
             "options": asdict(options),
             "tokens": tokens.described(),
-            "text": int(np.bitwise_xor.reduce(stream.ravel() * np.arange(1, stream.size + 1))),
+            "text": batches.digest,
         }
 
     @property
@@ -237,7 +227,7 @@ class _Run:
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             first = str(error).strip().partition("\n")[0]
             raise InputError(f"holds no checkpoint: {first}", file=str(self.folder)) from None
-        for name in ("epoch", "step", "position", "factor", "best", "waited", "losses"):
+        for name in ("epoch", "step", "block", "position", "factor", "best", "waited", "losses"):
             setattr(self, name, at[name])
         self.best = math.inf if self.best is None else self.best
         self._cut_metrics(at["lines"])
@@ -247,22 +237,25 @@ class _Run:
         torch = require_torch()
         self.network.train()
         begin, done = time.perf_counter(), 0
-        size = self.stream.shape[1] - 1
-        while self.position < size:
-            end = min(size, self.position + self.options.stretch)
-            loss = self._step(self.position, end)
-            done += (end - self.position) * self.stream.shape[0]
-            self.position, self.step = end, self.step + 1
-            self.losses.append(loss)
-            if self.step % self.options.checkpoint_every == 0:
-                self.save_checkpoint()
-            if progress and (self.step % 20 == 0 or end == size):
-                speed = done / max(1e-9, time.perf_counter() - begin)
-                mean = float(np.mean(self.losses[-100:]))
-                steps = self.steps * self.options.epochs
-                progress(Progress(self.epoch, self.step, steps, mean, speed))
+        blocks = self.batches.blocks(self.epoch)
+        while self.block < len(blocks):
+            block = torch.from_numpy(blocks[self.block]).to(self.device)
+            size = block.shape[1] - 1
+            while self.position < size:
+                end = min(size, self.position + self.options.stretch)
+                self.losses.append(self._step(block, self.position, end))
+                done += (end - self.position) * block.shape[0]
+                self.position, self.step = end, self.step + 1
+                if self.step % self.options.checkpoint_every == 0:
+                    self.save_checkpoint()
+                if progress and self.step % 20 == 0:
+                    speed = done / max(1e-9, time.perf_counter() - begin)
+                    mean = float(np.mean(self.losses[-100:]))
+                    steps = self.steps * self.options.epochs
+                    progress(Progress(self.epoch, self.step, steps, mean, speed))
+            self.block, self.position, self.state = self.block + 1, 0, None
         mean = float(np.mean(self.losses))
-        self.epoch, self.position, self.state, self.losses = self.epoch + 1, 0, None, []
+        self.epoch, self.block, self.losses = self.epoch + 1, 0, []
         line = {"epoch": self.epoch, "step": self.step, "loss": mean, "rate": self._rate()}
         if self.development:
             self.network.eval()
@@ -272,16 +265,16 @@ class _Run:
         self._write_metrics(line)
         self.save_checkpoint()
 
-    def _step(self, begin: int, end: int) -> float:
+    def _step(self, block: Any, begin: int, end: int) -> float:
         """One update; returns the mean loss, nats a token."""
         torch = require_torch()
-        inputs, targets = self.stream[:, begin:end], self.stream[:, begin + 1 : end + 1]
+        inputs, targets = block[:, begin:end], block[:, begin + 1 : end + 1]
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate()
         self.optimiser.zero_grad(set_to_none=True)
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
             hidden, state = self.network.hidden(inputs, self.state)
-            # a begin follows an end always: nothing is to be learnt of it
+            # a begin follows an end always, and stands for padding: nothing is to be learnt of it
             loss = self.network.loss(hidden, targets, targets != BEGIN)
         backward: Any = loss.backward
         backward()
@@ -364,7 +357,7 @@ class _Run:
             "lines": self._lines(),
             "best": self.best if math.isfinite(self.best) else None,
         }
-        for name in ("epoch", "step", "position", "factor", "waited", "losses"):
+        for name in ("epoch", "step", "block", "position", "factor", "waited", "losses"):
             at[name] = getattr(self, name)
         with atomic_files([self.folder / name for name in _CHECKPOINT]) as (weights, text):
             weights.write(save(whole))
