@@ -37,7 +37,9 @@ def prepare(work: Path) -> None:
     for part, file in (("train", "train"), ("dev", "valid"), ("judge", "valid"), ("human", "test")):
         text = (PUBLISHED / f"war-and-peace/wap.{file}.txt").read_bytes()
         (work / f"war-and-peace/{part}.txt").write_bytes(text)
-    articles = {part: articles_of(PUBLISHED / f"wikitext-2/{part}.txt") for part in ("valid", "test")}
+    articles = {
+        part: articles_of(PUBLISHED / f"wikitext-2/{part}.txt") for part in ("valid", "test")
+    }
     parts = {
         "train": [a for k, a in enumerate(articles["valid"]) if k % 10],
         "dev": articles["valid"][::10],

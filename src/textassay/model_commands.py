@@ -162,9 +162,6 @@ def sample(
                 rng=seed,
                 progress=partial(_told, show, "sampling", number),
             )
-        if model.joins and given is not None:
-            # the space between a prompt and its text belongs to neither
-            texts = [text.removeprefix(" ") for text in texts]
         lines = [
             encode(
                 {

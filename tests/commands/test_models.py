@@ -119,7 +119,7 @@ def test_a_pretrained_model(command: Run, published: Path, tmp_path: Path) -> No
 
 @pytest.mark.published
 def test_strides_change_no_short_text(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from textassay.models.pretrained import PretrainedModel, _stretches
+    from textassay.models.pretrained import PretrainedModel
 
     model = PretrainedModel(published / "stories260K")
     texts = ["Lily went to the park. " * k for k in (1, 20, 60)]
@@ -130,10 +130,15 @@ def test_strides_change_no_short_text(published: Path, monkeypatch: pytest.Monke
         assert np.allclose(one, other, atol=1e-4)
     # every token is scored once, with at least a third of the window before it or all there is
     for size in (5, 400, 401, 1000, 3333):
-        stretches = _stretches(size, 1, 400)
-        assert [b for _, b, _ in stretches] == [1, *(e for _, _, e in stretches[:-1])]
-        assert stretches[-1][2] == size
-        assert all(e - b <= 400 and (b == 0 or s - b >= 133) for b, s, e in stretches)
+        for first in (1, 3, 390):
+            for model.context, model.scored in ((512, 1024), (10, 20)):
+                if first >= size:
+                    continue
+                stretches = model._stretches(size, first)
+                assert [b for _, b, _ in stretches] == [first, *(e for _, _, e in stretches[:-1])]
+                assert stretches[-1][2] == size
+                least = min(model.context, 133)
+                assert all(e - b <= 400 and (b == 0 or s - b >= least) for b, s, e in stretches)
     prompts = ["Once upon a time"]
     (joined,) = model.log_probabilities(["Once upon a time there was a dog."])
     (rest,) = model.log_probabilities([" there was a dog."], prompts=prompts)

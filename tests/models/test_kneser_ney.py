@@ -92,7 +92,8 @@ def test_scores_are_next_probabilities(texts: list[str], order: int, prompt: str
     model = KneserNey.train(texts, order=order)
     strings = [*model.vocabulary.strings, "</s>"]
     asked = [*texts, "never a"]
-    found = model.log_probabilities(asked, [prompt] * len(asked))
+    behind = [f" {text}" if prompt else text for text in asked]
+    found = model.log_probabilities(behind, [prompt] * len(asked))
     for text, logs in zip(asked, found, strict=True):
         words = text.split()
         assert logs.size == len(words) + 1
@@ -134,9 +135,9 @@ def test_samples_follow_the_exact_distribution(decoding: str, history: str) -> N
     p[-1] = 0.0  # <unk> is never drawn
     exact = decoded(p / p.sum(), Decoding.parse(decoding))
     n = 20_000
-    drawn = Counter(
-        model.sample(n, Decoding.parse(decoding), prompts=[history] * n, max_length=1, rng=5)
-    )
+    texts = model.sample(n, Decoding.parse(decoding), prompts=[history] * n, max_length=1, rng=5)
+    assert all(text == "" or text.startswith(" ") == bool(history) for text in texts)
+    drawn = Counter(text.strip() for text in texts)
     words = [*model.vocabulary.strings, ""]  # an empty text: the end was drawn
     counts = np.array([drawn[word] for word in words])
     exact = exact[:-1]

@@ -64,8 +64,11 @@ def test_batches_padding_and_stretches_change_nothing(
 def test_a_prompt_is_context_alone(network: str) -> None:
     model = small(network)
     (whole,) = model.log_probabilities(["a dog sat on"])
-    (rest,) = model.log_probabilities(["sat on"], prompts=["a dog"])
+    (rest,) = model.log_probabilities([" sat on"], prompts=["a dog"])
     assert np.allclose(whole[2:], rest, atol=1e-5)
+    # a word across the boundary is the text's
+    (across,) = model.log_probabilities(["og sat on"], prompts=["a d"])
+    assert np.allclose(whole[1:], across, atol=1e-5)
 
 
 rows = st.lists(st.floats(0.01, 1), min_size=2, max_size=9).map(lambda x: np.array(x) / sum(x))

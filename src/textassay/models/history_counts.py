@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from textassay.errors import UsageError
 
+_FALLBACK_DISCOUNT = 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class HistoryCounts:
@@ -128,3 +130,16 @@ def count_histories(
         pair_symbols=np.concatenate(pair_symbols),
         pair_counts=np.concatenate(pair_counts).astype(np.int64),
     )
+
+
+def estimate_discounts(counts: HistoryCounts) -> NDArray[np.float64]:
+    """n1 / (n1 + 2 n2) for each length of history (Ney, Essen and Kneser 1994), float64[order]."""
+    ends = counts.first_pair[counts.levels[1:]]
+    discounts = np.full(counts.order, _FALLBACK_DISCOUNT)
+    begin = 0
+    for k, end in enumerate(ends.tolist()):
+        once, twice = (int((counts.pair_counts[begin:end] == c).sum()) for c in (1, 2))
+        if once and twice:
+            discounts[k] = once / (once + 2 * twice)
+        begin = end
+    return discounts

@@ -24,11 +24,11 @@ from textassay.corpus.tokenizers import Tokenizer, encode_documents, make_tokeni
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding
-from textassay.models.history_counts import HistoryCounts, count_histories
+from textassay.models.history_counts import HistoryCounts, count_histories, estimate_discounts
+from textassay.models.prompts import at_word, paired, spaced
 from textassay.stats.resampling import as_generator
 from textassay.writing import atomic_file
 
-_FALLBACK_DISCOUNT = 0.5
 _ROWS = 64  # texts sampled by one kernel call
 _FORMAT = 1
 
@@ -58,8 +58,6 @@ class KneserNey:
     """
 
     closed = True
-
-    joins = False
 
     def __init__(
         self,
@@ -131,7 +129,7 @@ class KneserNey:
         if discount is not None:
             discounts = np.full(order, float(discount))
         else:
-            discounts = _estimate_discounts(counts)
+            discounts = estimate_discounts(counts)
         if not unknown:
             discounts[0] = 0.0
         return cls(counts, vocabulary, tokenizer, discounts)
@@ -187,16 +185,11 @@ class KneserNey:
         """
         from textassay.models.kneser_ney_kernels import score
 
-        if prompts is None:
-            prompts = [""] * len(texts)
-        if len(prompts) != len(texts):
-            raise UsageError(
-                f"{len(prompts)} prompts for {len(texts)} texts: one is needed for each"
-            )
         if not texts:
             return []
-        text, text_offsets = self._encode(texts)
-        prompt, prompt_offsets = self._encode(prompts)
+        pairs = [at_word(*pair) for pair in zip(paired(len(texts), prompts), texts, strict=True)]
+        prompt, prompt_offsets = self._encode([before for before, _ in pairs])
+        text, text_offsets = self._encode([behind for _, behind in pairs])
         parts = []
         for d in range(len(texts)):
             parts.append(prompt[prompt_offsets[d] : prompt_offsets[d + 1]])
@@ -217,7 +210,7 @@ class KneserNey:
 
         For looking and for tests; linear in the vocabulary.
         """
-        from textassay.models.kneser_ney_kernels import find_path, probability
+        from textassay.models.kneser_ney_kernels import distribution, find_path
 
         known = self.vocabulary.find(list(history)).astype(np.int64)
         known[known < 0] = self._unknown
@@ -225,10 +218,9 @@ class KneserNey:
         for k, symbol in enumerate(known[::-1][: self.order - 1]):
             recent[k] = symbol
         path = np.empty(self.order, np.int64)
-        depth = find_path(self._tree, 0, recent, path)
-        return np.array(
-            [probability(self._tree, path, depth, symbol) for symbol in range(self._begin)]
-        )
+        out = np.empty(self._begin)
+        distribution(self._tree, path, find_path(self._tree, 0, recent, path), out)
+        return out
 
     def sample(
         self,
@@ -262,19 +254,32 @@ class KneserNey:
         from textassay.models.kneser_ney_kernels import sample
 
         decoding = decoding or Decoding()
-        if decoding.beams > 1 or decoding.typical < 1:
-            raise UsageError(f"decoding {decoding}: n-gram models know neither typical nor beams")
-        if prompts is not None and len(prompts) < n:
-            raise UsageError(f"{len(prompts)} prompts for {n} texts: one is needed for each")
+        before = paired(n, prompts)
         if n < 1:
             return []
-        prompt, prompt_offsets = self._encode(list(prompts[:n]) if prompts else [""] * n)
+        prompt, prompt_offsets = self._encode(before)
         generator = as_generator(rng)
+        strings = self.vocabulary.strings
+        if decoding.beams > 1 or decoding.typical < 1:
+            from textassay.models.drawing import draw_texts
+            from textassay.models.kneser_ney_reader import HistoryReader
+
+            drawn = draw_texts(
+                lambda: HistoryReader(
+                    self._tree, self.order, self._end, self._unknown, self._begin
+                ),
+                [row.tolist() for row in np.split(prompt, prompt_offsets[1:-1])],
+                decoding,
+                [max_length] * n,
+                generator.integers(0, 2**63, n).tolist(),
+                progress,
+            )
+            words = (" ".join(strings[s] for s in ids) for ids in drawn)
+            return [spaced(text, own) for text, own in zip(before, words, strict=True)]
         key = np.uint64(generator.integers(0, 2**64, dtype=np.uint64))
         cut = self._cut(decoding)
         chosen = np.empty(self.counts.n_symbols, np.int32)
         weights = np.empty(self.counts.n_symbols)
-        strings = self.vocabulary.strings
         texts: list[str] = []
         for first in range(0, n, _ROWS):
             last = min(n, first + _ROWS)
@@ -299,8 +304,8 @@ class KneserNey:
                 sizes,
             )
             texts.extend(
-                " ".join(strings[s] for s in row[:size].tolist())
-                for row, size in zip(out, sizes.tolist(), strict=True)
+                spaced(text, " ".join(strings[s] for s in row[:size].tolist()))
+                for text, row, size in zip(before[first:last], out, sizes.tolist(), strict=True)
             )
             if progress:
                 progress(len(texts))
@@ -382,15 +387,3 @@ class KneserNey:
             return cls(counts, vocabulary, make_tokenizer(described["tokenizer"]), discounts)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"holds no Kneser-Ney model: {error}", file=str(folder)) from None
-
-
-def _estimate_discounts(counts: HistoryCounts) -> NDArray[np.float64]:
-    ends = counts.first_pair[counts.levels[1:]]
-    discounts = np.full(counts.order, _FALLBACK_DISCOUNT)
-    begin = 0
-    for k, end in enumerate(ends.tolist()):
-        once, twice = (int((counts.pair_counts[begin:end] == c).sum()) for c in (1, 2))
-        if once and twice:
-            discounts[k] = once / (once + 2 * twice)
-        begin = end
-    return discounts

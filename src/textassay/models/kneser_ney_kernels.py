@@ -89,6 +89,22 @@ def probability(tree: Any, path: Any, depth: int, symbol: int) -> float:
 
 
 @kernel
+def distribution(tree: Any, path: Any, depth: int, out: Any) -> None:
+    """p of every symbol behind a history, interpolated from the root down the path."""
+    out[:] = 0.0
+    out[tree.unknown] = tree.shared
+    for k in range(depth):
+        context = path[k]
+        total = tree.totals[context]
+        if total == 0:
+            continue
+        if k > 0:
+            out *= back_off(tree, context, k)
+        for pair in range(tree.first_pair[context], tree.first_pair[context + 1]):
+            out[tree.pair_symbols[pair]] += (tree.pair_counts[pair] - tree.discounts[k]) / total
+
+
+@kernel
 def score(
     tree: Any, order: int, begin_symbol: int, symbols: Any, offsets: Any, prompts: Any, out: Any
 ) -> None:

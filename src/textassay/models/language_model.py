@@ -23,14 +23,10 @@ class LanguageModel(Protocol):
         probability of the text itself, and enters no comparison of bits with other models.
     window : int or None
         How many tokens of context it sees; None: all.
-    joins : bool
-        Whether a prompt and a text are encoded as one string, so that what stands between them
-        belongs to the prompt; else each is tokenized by itself.
     """
 
     closed: bool
     window: int | None
-    joins: bool
 
     def log_probabilities(
         self,
@@ -41,7 +37,8 @@ class LanguageModel(Protocol):
     ) -> list[NDArray[np.float64]]:
         """For each text, natural-log probabilities of the model's own tokens, end included.
 
-        They sum to ln p(text | prompt); prompts are context alone.
+        They sum to ln p(text | prompt); prompts are context alone. Prompt and text are one string,
+        joined by nothing: the space between them is the text's first character.
         """
         ...
 
@@ -55,7 +52,10 @@ class LanguageModel(Protocol):
         rng: np.random.Generator | int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> list[str]:
-        """`n` texts, or one for each prompt, of at most `max_length` tokens."""
+        """`n` texts of at most `max_length` tokens, with prompts one behind each of the first `n`.
+
+        A text behind a prompt begins with the space that separates them.
+        """
         ...
 
     def save(self, folder: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.errors import InputError, MissingExtraError, UsageError
-from textassay.models.decoding import Decoding, decoded_rows
+from textassay.errors import InputError, MissingExtraError
+from textassay.models.decoding import Decoding
+from textassay.models.drawing import draw_texts
+from textassay.models.prompts import paired
 from textassay.models.text_tokens import BEGIN, END, UNKNOWN, TextTokens, tokens_from
 from textassay.stats.resampling import as_generator
 from textassay.writing import atomic_files
@@ -48,8 +50,6 @@ class NeuralModel:
     window : int or None
     """
 
-    joins = False
-
     def __init__(self, network: Network, tokens: TextTokens) -> None:
         self.network, self.tokens = network.eval(), tokens
         self.closed = tokens.closed
@@ -80,7 +80,8 @@ class NeuralModel:
         ----------
         texts : sequence of str
         prompts : sequence of str, optional
-            Context of each text, tokenized by itself; never scored.
+            Context of each text, never scored. Both are encoded as one string; a token across the
+            boundary is the text's.
         batch_size : int
             Texts at a time; the numbers do not depend on it but for the last digits.
         progress : callable, optional
@@ -97,29 +98,21 @@ class NeuralModel:
         are read with the state carried on, so that nothing is cut.
         """
         torch = require_torch()
-        before = [[BEGIN, *ids] for ids in self._prompt_ids(len(texts), prompts)]
-        ids = [[*found, END] for found in self.tokens.encode(texts)]
+        encoded = self.tokens.encode_behind(paired(len(texts), prompts), texts)
         out: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
-        order = sorted(range(len(texts)), key=lambda d: len(before[d]) + len(ids[d]))
+        order = sorted(range(len(texts)), key=lambda d: len(encoded[d][0]))
         done = 0
         with torch.inference_mode():
             for first in range(0, len(order), batch_size):
                 chosen = order[first : first + batch_size]
-                rows = [before[d] + ids[d] for d in chosen]
+                rows = [[BEGIN, *encoded[d][0], END] for d in chosen]
                 logs = self._score([row[:-1] for row in rows], [row[1:] for row in rows])
                 for d, numbers in zip(chosen, logs, strict=True):
-                    out[d] = numbers[len(before[d]) - 1 :]
+                    out[d] = numbers[encoded[d][1] :]
                 done += len(chosen)
                 if progress:
                     progress(done)
         return out
-
-    def _prompt_ids(self, n: int, prompts: Sequence[str] | None) -> list[list[int]]:
-        if prompts is None:
-            return [[] for _ in range(n)]
-        if len(prompts) < n:
-            raise UsageError(f"{len(prompts)} prompts for {n} texts: one is needed for each")
-        return self.tokens.encode(prompts[:n])
 
     def _score(
         self, inputs: list[list[int]], targets: list[list[int]]
@@ -146,30 +139,17 @@ class NeuralModel:
         torch = require_torch()
         with torch.inference_mode():
             rows = [[BEGIN, *ids] for ids in self.tokens.encode(histories)]
-            found: NDArray[np.float64] = np.exp([self._read([row])[0][0] for row in rows])
+            found: NDArray[np.float64] = np.exp([self._read([row], None)[0][0] for row in rows])
         return found
 
-    def _read(self, rows: Sequence[list[int]]) -> tuple[NDArray[np.float64], Any]:
+    def _read(self, rows: Sequence[list[int]], state: Any) -> tuple[NDArray[np.float64], Any]:
         """Log-probabilities behind rows of one length, float64[B, V], and the state there."""
         torch = require_torch()
         ids = torch.tensor(rows, device=self.device)
-        state = None
         for begin in range(0, ids.shape[1], _STRETCH):
             hidden, state = self.network.hidden(ids[:, begin : begin + _STRETCH], state)
-        return self._logs(hidden), state
-
-    def _logs(self, hidden: Any) -> NDArray[np.float64]:
-        logs: NDArray[np.float64] = (
-            self.network.log_probabilities(hidden[:, -1]).double().cpu().numpy()
-        )
-        return logs
-
-    def _step(self, ids: Sequence[int], state: Any) -> tuple[NDArray[np.float64], Any]:
-        """The same behind one more id for each row."""
-        torch = require_torch()
-        read = torch.tensor([[i] for i in ids], device=self.device)
-        hidden, state = self.network.hidden(read, state)
-        return self._logs(hidden), state
+        logs = self.network.log_probabilities(hidden[:, -1]).double().cpu().numpy()
+        return logs, state
 
     def sample(
         self,
@@ -186,86 +166,19 @@ class NeuralModel:
         Row r of a run draws from a stream of its own, one number a token, so that a text does not
         depend on how many others are drawn beside it. Neither the begin nor ``<unk>`` is drawn.
         """
-        torch = require_torch()
-        decoding = decoding or Decoding()
-        before = [[BEGIN, *ids] for ids in self._prompt_ids(n, prompts)]
-        seeds = as_generator(rng).integers(0, 2**63, max(1, n)).tolist()
-        found: list[list[int]] = [[]] * n
-        done = 0
-        with torch.inference_mode():
-            for rows in _of_one_length(before, n):
-                if decoding.beams > 1:
-                    drawn = [self._beam(before[r], decoding.beams, max_length) for r in rows]
-                else:
-                    streams = [np.random.default_rng(seeds[r]) for r in rows]
-                    drawn = self._draw([before[r] for r in rows], decoding, max_length, streams)
-                for r, ids in zip(rows, drawn, strict=True):
-                    found[r] = ids
-                done += len(rows)
-                if progress:
-                    progress(done)
-        return [self.tokens.decode(ids) for ids in found]
-
-    def _draw(
-        self,
-        rows: list[list[int]],
-        decoding: Decoding,
-        max_length: int,
-        streams: list[np.random.Generator],
-    ) -> list[list[int]]:
-        logs, state = self._read(rows)
-        out: list[list[int]] = [[] for _ in rows]
-        alive = list(range(len(rows)))
-        for _ in range(max_length):
-            probabilities = decoded_rows(_drawable(logs), decoding)
-            ids = [
-                _pick(row, streams[r].random()) for r, row in zip(alive, probabilities, strict=True)
-            ]
-            going = [k for k, i in enumerate(ids) if i != END]
-            for k in going:
-                out[alive[k]].append(ids[k])
-            if not going:
-                break
-            if len(going) < len(alive):
-                state = self._selected(state, going)
-                alive = [alive[k] for k in going]
-            logs, state = self._step([ids[k] for k in going], state)
-        return out
-
-    def _beam(self, row: list[int], beams: int, max_length: int) -> list[int]:
-        """The most probable text that a search with so many beams finds, its end included.
-
-        A text of the greatest length has no end and competes as it is.
-        """
-        logs, state = self._read([row])
-        kept: list[tuple[float, list[int]]] = [(0.0, [])]
-        ended: list[tuple[float, list[int]]] = []
-        for _ in range(max_length):
-            with np.errstate(divide="ignore"):
-                steps = np.log(_drawable(logs))
-            scores = steps + np.array([score for score, _ in kept])[:, None]
-            ended += [(float(scores[b, END]), kept[b][1]) for b in range(len(kept))]
-            scores[:, END] = -np.inf
-            best = np.argsort(-scores, axis=None, kind="stable")[:beams]
-            places = [divmod(place, scores.shape[1]) for place in best.tolist()]
-            places = [(b, i) for b, i in places if np.isfinite(scores[b, i])]
-            # what goes on can only become less probable
-            reached = max(score for score, _ in ended)
-            if not places or reached >= scores[places[0]]:
-                return max(ended, key=lambda found: found[0])[1]
-            kept = [(float(scores[b, i]), [*kept[b][1], i]) for b, i in places]
-            logs, state = self._step(
-                [i for _, i in places], self._selected(state, [b for b, _ in places])
+        before_text = paired(n, prompts)
+        with require_torch().inference_mode():
+            found = draw_texts(
+                lambda: _Reader(self),
+                [[BEGIN, *ids] for ids in self.tokens.encode(before_text)],
+                decoding or Decoding(),
+                [max_length] * n,
+                as_generator(rng).integers(0, 2**63, max(1, n)).tolist(),
+                progress,
             )
-        return max([*ended, *kept], key=lambda found: found[0])[1]
-
-    def _selected(self, state: Any, rows: list[int]) -> Any:
-        """Some rows of a state."""
-        torch = require_torch()
-        from textassay.models.networks import with_tensors
-
-        places = torch.tensor(rows, device=self.device)
-        return with_tensors(state, lambda part: part.index_select(0, places))
+        return [
+            self.tokens.decode(ids, prompt) for ids, prompt in zip(found, before_text, strict=True)
+        ]
 
     def save(self, folder: Path) -> None:
         """Write ``model.safetensors`` and ``model.json``: both, or neither.
@@ -326,25 +239,34 @@ class NeuralModel:
         return cls(network.to(place), tokens)
 
 
-def _drawable(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities of what may be drawn: neither begin nor unknown; renormalised."""
-    found = np.exp(logs)
-    found[:, [BEGIN, UNKNOWN]] = 0.0
-    kept: NDArray[np.float64] = found / found.sum(axis=1, keepdims=True)
-    return kept
+class _Reader:
+    """Rows of a network's state; neither the begin nor ``<unk>`` is drawn."""
 
+    end: int | None = END
 
-def _pick(probabilities: NDArray[np.float64], number: float) -> int:
-    """The token at a place of the cumulative distribution."""
-    running = np.cumsum(probabilities)
-    return int(np.searchsorted(running, number * running[-1], side="right"))
+    def __init__(self, model: NeuralModel) -> None:
+        self._model = model
+        self._state: Any = None
 
+    def begin(self, rows: Sequence[list[int]]) -> NDArray[np.float64]:
+        """Read rows of one length."""
+        logs, self._state = self._model._read(rows, None)
+        return self._drawable(logs)
 
-def _of_one_length(rows: Sequence[list[int]], n: int) -> Iterator[list[int]]:
-    """Numbers of rows of one length, some at a time."""
-    by_length: dict[int, list[int]] = {}
-    for r in range(n):
-        by_length.setdefault(len(rows[r]), []).append(r)
-    for group in by_length.values():
-        for first in range(0, len(group), _BATCH):
-            yield group[first : first + _BATCH]
+    def step(self, ids: Sequence[int]) -> NDArray[np.float64]:
+        """Read one more id of each row."""
+        logs, self._state = self._model._read([[i] for i in ids], self._state)
+        return self._drawable(logs)
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with some of the rows."""
+        from textassay.models.networks import with_tensors
+
+        places = require_torch().tensor(rows, device=self._model.device)
+        self._state = with_tensors(self._state, lambda part: part.index_select(0, places))
+
+    def _drawable(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.exp(logs)
+        found[:, [BEGIN, UNKNOWN]] = 0.0
+        kept: NDArray[np.float64] = found / found.sum(axis=1, keepdims=True)
+        return kept

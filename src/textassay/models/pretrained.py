@@ -5,17 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import InputError, UsageError
-from textassay.models.decoding import Decoding, decoded_rows
+from textassay.models.decoding import Decoding
+from textassay.models.drawing import draw_texts
 from textassay.models.folders import read_folder
 from textassay.models.neural import require_torch
+from textassay.models.prompts import paired
 from textassay.stats.resampling import as_generator
 
-_CONTEXT = 512  # tokens that a scored stretch of a long text sees at least, where the window allows
+CONTEXT, SCORED = 512, 1024  # tokens: McCoy et al. 2021, appendix G.2
 _BATCH = 8
 
 
@@ -28,6 +31,9 @@ class PretrainedModel:
         With ``config.json``, safetensors and a tokenizer.
     device : str, optional
         Default: a GPU where there is one.
+    context, scored : int
+        A text that does not fit the window is scored in stretches of `scored` tokens that see
+        `context` tokens before them; in a small window a third of it is context, the rest scored.
 
     Raises
     ------
@@ -44,9 +50,19 @@ class PretrainedModel:
     """
 
     closed = False
-    joins = True
 
-    def __init__(self, folder: str | Path, *, device: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        device: str | None = None,
+        context: int = CONTEXT,
+        scored: int = SCORED,
+    ) -> None:
+        for name, value in (("context", context), ("scored", scored)):
+            if value < 1:
+                raise UsageError(f"{name} is {value}: at least 1 is needed")
+        self.context, self.scored = context, scored
         path = Path(folder)
         self._tokenizer, self._model = read_folder(
             path, "AutoModelForCausalLM", "A pretrained language model", "causal language model"
@@ -86,21 +102,15 @@ class PretrainedModel:
         """Natural-log probabilities of the tokens of each text, and of its end if there is one.
 
         Prompt and text are joined as they are and encoded together; a token that lies across the
-        boundary is scored. Where both do not fit the window, the text is scored in stretches that
-        see 512 tokens before them (a third of the window, if that is less); a shorter text is
-        scored in one.
+        boundary is scored. A text that fits the window, prompt included, is scored in one.
         """
-        before = [""] * len(texts) if prompts is None else list(prompts)
-        if len(before) < len(texts):
-            raise UsageError(
-                f"{len(before)} prompts for {len(texts)} texts: one is needed for each"
-            )
-        rows = [self._encoded(p, t) for p, t in zip(before, texts, strict=False)]
+        before = paired(len(texts), prompts)
+        rows = [self._encoded(p, t) for p, t in zip(before, texts, strict=True)]
         out: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
         pieces = [
             (d, begin, scored, end)
             for d, (ids, first) in enumerate(rows)
-            for begin, scored, end in _stretches(len(ids), first, self.window)
+            for begin, scored, end in self._stretches(len(ids), first)
         ]
         pieces.sort(key=lambda piece: piece[3] - piece[1])
         found: dict[tuple[int, int], NDArray[np.float64]] = {}
@@ -132,6 +142,22 @@ class PretrainedModel:
         end = [] if self._end is None else [self._end]
         return [self._begin, *joined["input_ids"], *end], first + 1
 
+    def _stretches(self, size: int, first: int) -> list[tuple[int, int, int]]:
+        """Begin, first scored and end of stretches of `size` ids; those from `first` on count."""
+        if size <= self.window:
+            return [(0, first, size)] if first < size else []
+        context = min(self.context, self.window // 3)
+        scored = min(self.scored, self.window - context)
+        found: list[tuple[int, int, int]] = []
+        at = first
+        while at < size:
+            # what can be seen at once needs no stretches: the first one is as long as that
+            begin = max(0, at - context) if found else max(0, at - (context + scored - 1))
+            end = min(size, at + scored if found else begin + context + scored)
+            found.append((begin, at, end))
+            at = end
+        return found
+
     def _score(self, rows: list[list[int]]) -> list[NDArray[np.float64]]:
         torch = self._torch
         longest = max(map(len, rows))
@@ -161,53 +187,35 @@ class PretrainedModel:
         """`n` texts of at most `max_length` tokens; behind the first `n` prompts if there are any.
 
         Decoding is this project's own, on the model's probabilities, so that it means the same for
-        all models; row r draws from a stream of its own.
+        all models; row r draws from a stream of its own. A text ends with the window at the latest.
         """
-        decoding = decoding or Decoding()
-        if decoding.beams > 1:
-            raise UsageError("beam search is for models that were trained here")
-        if prompts is not None and len(prompts) < n:
-            raise UsageError(f"{len(prompts)} prompts for {n} texts: one is needed for each")
-        seeds = as_generator(rng).integers(0, 2**63, max(1, n)).tolist()
-        texts = []
-        with self._torch.inference_mode():
-            for r in range(n):
-                prompt = prompts[r] if prompts is not None else ""
-                stream = np.random.default_rng(seeds[r])
-                texts.append(self._draw(prompt, decoding, max_length, stream))
-                if progress:
-                    progress(r + 1)
-        return texts
-
-    def _draw(
-        self, prompt: str, decoding: Decoding, max_length: int, stream: np.random.Generator
-    ) -> str:
-        torch = self._torch
-        before = self._tokenizer(prompt, add_special_tokens=False)["input_ids"] if prompt else []
-        room = self.window - 1 - len(before)
-        if room < 1:
+        before_text = paired(n, prompts)
+        before = [
+            self._tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
+            for text in before_text
+        ]
+        limits = [min(max_length, self.window - 1 - len(ids)) for ids in before]
+        if limits and min(limits) < 1:
+            longest = max(map(len, before))
             raise UsageError(
-                f"a prompt of {len(before):,} tokens leaves no room in a window of {self.window:,}"
+                f"a prompt of {longest:,} tokens leaves no room in the model's window of "
+                f"{self.window:,}: shorten it (--prompt-length)"
             )
-        read = torch.tensor([[self._begin, *before]], device=self._device)
-        cache = None
-        drawn: list[int] = []
-        while len(drawn) < min(max_length, room):
-            out = self._model(input_ids=read, use_cache=True, **{self._cache: cache})
-            cache = out[self._cache]
-            logits = out.logits[0, -1].double().cpu().numpy()
-            weights = np.exp(logits - logits.max())
-            p = decoded_rows((weights / weights.sum())[None], decoding)[0]
-            running = np.cumsum(p)
-            token = int(np.searchsorted(running, stream.random() * running[-1], side="right"))
-            if token == self._end:
-                break
-            drawn.append(token)
-            read = torch.tensor([[token]], device=self._device)
+        with self._torch.inference_mode():
+            found = draw_texts(
+                lambda: _Reader(self),
+                [[self._begin, *ids] for ids in before],
+                decoding or Decoding(),
+                limits,
+                as_generator(rng).integers(0, 2**63, max(1, n)).tolist(),
+                progress,
+            )
+        decode = self._tokenizer.decode
         # decoded behind the prompt: a first token may begin with a space of its own
-        whole: str = self._tokenizer.decode([*before, *drawn])
-        start: str = self._tokenizer.decode(before) if before else ""
-        return whole[len(start) :]
+        return [
+            decode([*ids, *drawn])[len(decode(ids)) if ids else 0 :]
+            for ids, drawn in zip(before, found, strict=True)
+        ]
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of transformers."""
@@ -215,21 +223,33 @@ class PretrainedModel:
         self._tokenizer.save_pretrained(folder)
 
 
-def _stretches(size: int, first: int, window: int) -> list[tuple[int, int, int]]:
-    """Begin, first scored and end of each stretch of `size` ids; those from `first` on count.
+class _Reader:
+    """Rows of a pretrained model's cache."""
 
-    Examples
-    --------
-    >>> _stretches(10, 1, 12), _stretches(10, 4, 6)
-    ([(0, 1, 10)], [(0, 4, 6), (4, 6, 10)])
-    """
-    context = min(_CONTEXT, window // 3)
-    found: list[tuple[int, int, int]] = []
-    at = first
-    while at < size:
-        begin = 0 if size <= window else max(0, at - (context if found else at))
-        begin = max(begin, at - (window - 1))
-        end = min(size, begin + window)
-        found.append((begin, at, end))
-        at = end
-    return found
+    def __init__(self, model: PretrainedModel) -> None:
+        self._model = model
+        self._cache: Any = None
+        self.end: int | None = model._end
+
+    def begin(self, rows: Sequence[list[int]]) -> NDArray[np.float64]:
+        """Read rows of one length."""
+        self._cache = None
+        return self._read(rows)
+
+    def step(self, ids: Sequence[int]) -> NDArray[np.float64]:
+        """Read one more id of each row."""
+        return self._read([[i] for i in ids])
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with some of the rows."""
+        model = self._model
+        self._cache.batch_select_indices(model._torch.tensor(rows, device=model._device))
+
+    def _read(self, rows: Sequence[list[int]]) -> NDArray[np.float64]:
+        model = self._model
+        ids = model._torch.tensor(rows, device=model._device)
+        out = model._model(input_ids=ids, use_cache=True, **{model._cache: self._cache})
+        self._cache = out[model._cache]
+        logits = out.logits[:, -1].double()
+        found: NDArray[np.float64] = logits.softmax(dim=-1).cpu().numpy()
+        return found

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from textassay.errors import MissingExtraError, UsageError
+from textassay.models.prompts import at_word, spaced
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 SPECIAL = 3
@@ -36,8 +37,13 @@ class TextTokens(Protocol):
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Ids of each text, without begin and end."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids; special ones are left out, but for what is unknown: ``<unk>``."""
+    def encode_behind(
+        self, prompts: Sequence[str], texts: Sequence[str]
+    ) -> list[tuple[list[int], int]]:
+        """Ids of each prompt and text as one string, and how many of them are the prompt's."""
+
+    def decode(self, ids: Sequence[int], prompt: str = "") -> str:
+        """The text of ids behind a prompt; special ones are left out, but unknown is ``<unk>``."""
 
     def described(self) -> dict[str, Any]:
         """What :func:`tokens_from` needs."""
@@ -74,10 +80,21 @@ class ListedTokens:
         find = self._ids.get
         return [[find(token, UNKNOWN) for token in _split(self.kind, text)] for text in texts]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids."""
+    def encode_behind(
+        self, prompts: Sequence[str], texts: Sequence[str]
+    ) -> list[tuple[list[int], int]]:
+        """Ids of each prompt and text as one string, and how many of them are the prompt's."""
+        pairs = list(zip(prompts, texts, strict=True))
+        if self.kind == "words":
+            pairs = [at_word(prompt, text) for prompt, text in pairs]
+        before = self.encode([prompt for prompt, _ in pairs])
+        behind = self.encode([text for _, text in pairs])
+        return [(one + other, len(one)) for one, other in zip(before, behind, strict=True)]
+
+    def decode(self, ids: Sequence[int], prompt: str = "") -> str:
+        """The text of ids behind a prompt."""
         found = ["<unk>" if i == UNKNOWN else self.listed[i - SPECIAL] for i in ids if i > END]
-        return (" " if self.kind == "words" else "").join(found)
+        return spaced(prompt, " ".join(found)) if self.kind == "words" else "".join(found)
 
     def described(self) -> dict[str, Any]:
         """What :func:`tokens_from` needs."""
@@ -116,7 +133,21 @@ class BytePairTokens:
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [[SPECIAL + i for i in one.ids] for one in encoded]
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def encode_behind(
+        self, prompts: Sequence[str], texts: Sequence[str]
+    ) -> list[tuple[list[int], int]]:
+        """Ids of each prompt and text as one string, and how many of them are the prompt's."""
+        joined = [prompt + text for prompt, text in zip(prompts, texts, strict=True)]
+        encoded = self._tokenizer.encode_batch(joined, add_special_tokens=False)
+        return [
+            (
+                [SPECIAL + i for i in one.ids],
+                sum(end <= len(prompt) for _, end in one.offsets) if prompt else 0,
+            )
+            for one, prompt in zip(encoded, prompts, strict=True)
+        ]
+
+    def decode(self, ids: Sequence[int], prompt: str = "") -> str:
         """The text of ids; bytes that are no character become U+FFFD."""
         text: str = self._tokenizer.decode([i - SPECIAL for i in ids if i >= SPECIAL])
         return text

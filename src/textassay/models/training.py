@@ -18,7 +18,13 @@ import numpy as np
 
 from textassay.errors import InputError, UsageError
 from textassay.models.batches import READINGS, Batches
-from textassay.models.checkpoints import part_of, rebuilt, taken_apart
+from textassay.models.checkpoints import (
+    part_of,
+    read_checkpoint,
+    rebuilt,
+    taken_apart,
+    write_checkpoint,
+)
 from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
 from textassay.models.text_tokens import BEGIN, TextTokens
@@ -26,7 +32,6 @@ from textassay.writing import atomic_files
 
 OPTIMISERS = ("adamw", "sgd")
 SCHEDULES = ("constant", "cosine", "halving")
-_CHECKPOINT = ("checkpoint.safetensors", "checkpoint.json")
 Logger = Callable[[dict[str, float]], None]
 
 
@@ -200,17 +205,13 @@ class _Run:
 
     def begin(self) -> None:
         """Go on from a checkpoint, if there is one."""
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
         torch = require_torch()
-        weights, text = (self.folder / name for name in _CHECKPOINT)
-        if not text.exists():
+        found = read_checkpoint(self.folder)
+        if found is None:
             (self.folder / "metrics.jsonl").unlink(missing_ok=True)
             return
+        tensors, at = found
         try:
-            at = json.loads(text.read_text(encoding="utf-8"))
-            tensors = load_file(weights)
             if at["described"] != json.loads(json.dumps(self.described)):
                 raise InputError(
                     "holds a checkpoint of other text or settings: choose another folder, or "
@@ -224,9 +225,13 @@ class _Run:
                 torch.cuda.set_rng_state(tensors["cuda"])
             state = part_of(tensors, "state.")
             self.state = rebuilt(at["state"], {k: v.to(self.device) for k, v in state.items()})
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
             first = str(error).strip().partition("\n")[0]
-            raise InputError(f"holds no checkpoint: {first}", file=str(self.folder)) from None
+            raise InputError(
+                f"holds a checkpoint of another version ({first}): delete checkpoint.json to "
+                "begin anew",
+                file=str(self.folder),
+            ) from None
         for name in ("epoch", "step", "block", "position", "factor", "best", "waited", "losses"):
             setattr(self, name, at[name])
         self.best = math.inf if self.best is None else self.best
@@ -336,8 +341,6 @@ class _Run:
 
     def save_checkpoint(self) -> None:
         """Write where the run stands."""
-        from safetensors.torch import save
-
         torch = require_torch()
         tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
         described = self.optimiser.state_dict()
@@ -349,7 +352,6 @@ class _Run:
             tensors["cuda"] = torch.cuda.get_rng_state()
         form, parts = taken_apart(self.state)
         tensors.update({f"state.{k}": v for k, v in parts.items()})
-        whole = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
         at = {
             "described": self.described,
             "optimiser": described["param_groups"],
@@ -359,9 +361,7 @@ class _Run:
         }
         for name in ("epoch", "step", "block", "position", "factor", "waited", "losses"):
             at[name] = getattr(self, name)
-        with atomic_files([self.folder / name for name in _CHECKPOINT]) as (weights, text):
-            weights.write(save(whole))
-            text.write(json.dumps(at).encode())
+        write_checkpoint(self.folder, self.step, tensors, at)
 
     def _load_optimiser(self, tensors: dict[str, Any], groups: list[dict[str, Any]]) -> None:
         state: dict[int, dict[str, Any]] = {}
