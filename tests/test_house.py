@@ -41,11 +41,13 @@ FLOORS = {
     "settings": 8,
     "demo": 8,
     "inputs": 9,
-    "assay": 10,
-    "bench": 11,
-    "model_commands": 11,
-    "cli": 12,
-    "__main__": 13,
+    "work": 10,
+    "families": 11,
+    "assay": 12,
+    "bench": 13,
+    "model_commands": 13,
+    "cli": 14,
+    "__main__": 15,
 }
 # `import textassay` reads the version from the package itself.
 ROOT = {"__version__"}

@@ -77,13 +77,14 @@ class PretrainedModel:
         self._device = place
         self._end: int | None = self._tokenizer.eos_token_id
         begin = self._tokenizer.bos_token_id
-        self._begin: int | None = self._end if begin is None else begin
-        if self._begin is None:
+        begin = self._end if begin is None else begin
+        if begin is None:
             raise InputError(
                 "its tokenizer names neither a begin nor an end of text: the first token of a text "
                 "would have no probability",
                 file=str(path),
             )
+        self._begin = int(begin)
         sizes = [
             getattr(self._model.config, "max_position_embeddings", None),
             getattr(self._model.config, "n_positions", None),
