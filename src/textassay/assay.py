@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from textassay.corpus.files import find_files, hashed_ahead
+from textassay.corpus.files import hashed_ahead
 from textassay.corpus.tokenizers import make_tokenizer
 from textassay.families import (
     measure_novelty,
@@ -15,8 +15,10 @@ from textassay.families import (
     training_sample,
 )
 from textassay.inputs import (
+    Drawn,
     check_inputs,
     find_inputs,
+    find_training,
     input_warnings,
     make_header,
 )
@@ -70,6 +72,7 @@ def run_assay(
     command: str = "",
     progress: Progress | None = None,
     store: Store | None = None,
+    drawn: Drawn | None = None,
 ) -> Assay:
     """Compare systems with human and training text.
 
@@ -82,14 +85,18 @@ def run_assay(
         Called with what is under way, how much is done, and of how much (bytes; None: unknown).
     store : Store, optional
         Where unfinished work is kept, so that the same call goes on after an interruption.
+    drawn : dict, optional
+        Files of texts that :func:`textassay.sampling.sampled_texts` drew from models, by role and
+        argument.
 
     Raises
     ------
     TextassayError
         If an input cannot be used; nothing has been written then.
     """
-    inputs = find_inputs(settings)
-    train_files = [file for pattern in settings.train for file in find_files(pattern)]
+    drawn = drawn or {}
+    inputs = find_inputs(settings, drawn)
+    train_files = find_training(settings, drawn)
     with hashed_ahead(train_files) as wait_for_digests:
         tokenizer = make_tokenizer(settings.tokenizer)
         check_inputs(settings, inputs, train_files, tokenizer)

@@ -6,7 +6,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,15 +20,20 @@ from textassay.errors import TextassayError, UsageError
 from textassay.model_commands import COMMANDS
 from textassay.options import (
     COMMON,
+    LIKELIHOOD,
     NOVELTY,
     OVERLAP,
+    SAMPLING,
     TENDENCIES,
+    LikelihoodChoices,
     NoveltyChoices,
     Options,
     OverlapChoices,
+    SamplingChoices,
     TendencyChoices,
     option_kinds,
 )
+from textassay.progress import progress_bar
 from textassay.streams import fail, open_streams, safe, silence
 
 if TYPE_CHECKING:
@@ -51,6 +56,8 @@ def _settings(
     novelty: NoveltyChoices | None = None,
     tendencies: TendencyChoices | None = None,
     overlap: OverlapChoices | None = None,
+    likelihood: LikelihoodChoices | None = None,
+    sampling: SamplingChoices | None = None,
 ) -> Any:
     """Settings for the families whose options are given."""
     from textassay.settings import AssaySettings
@@ -62,12 +69,24 @@ def _settings(
         chosen.update(asdict(overlap))
     if novelty is not None:
         chosen.update(asdict(novelty), ngrams=_parse_ngrams(novelty.ngrams))
-    families = {"tendencies": tendencies, "overlap": overlap, "novelty": novelty}
+    if likelihood is not None:
+        chosen.update(asdict(likelihood))
+        likelihood = likelihood if likelihood.scorer is not None else None
+    if sampling is not None:
+        chosen.update(asdict(sampling))
+        systems = [*systems, *(chosen.pop("sample") or ())]
+    families = {
+        "tendencies": tendencies,
+        "overlap": overlap,
+        "likelihood": likelihood,
+        "novelty": novelty,
+    }
     chosen["families"] = tuple(name for name, given in families.items() if given is not None)
-    for name in ("human", "train", "margin", "embeddings"):
+    missing = {"margin": "a number", "decoding": "a decoding"}
+    for name in ("human", "train", "margin", "embeddings", "decoding", "scorer_train"):
         if chosen.get(name) == []:
-            what = "a number" if name == "margin" else "a file"
-            raise UsageError(f"--{name}: {what} is missing behind it")
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option}: {missing.get(name, 'a file')} is missing behind it")
         chosen[name] = tuple(chosen.get(name) or ())
     return AssaySettings(systems=tuple(systems), **chosen)
 
@@ -88,21 +107,37 @@ def _parse_ngrams(text: str) -> tuple[int, ...]:
 
 @app.command
 def run(
-    *systems: Annotated[str, Parameter(name="NAME=GENERATED", required=True)],
+    *systems: Annotated[str, Parameter(name="NAME=GENERATED", help="Texts, or models.")],
     out: Annotated[Path, Parameter(help="Folder for the page, the figures and the records.")],
     options: Options = COMMON,
     novelty_choices: NoveltyChoices = NOVELTY,
     tendency_choices: TendencyChoices = TENDENCIES,
     overlap_choices: OverlapChoices = OVERLAP,
+    likelihood_choices: LikelihoodChoices = LIKELIHOOD,
+    sampling_choices: SamplingChoices = SAMPLING,
 ) -> int:
-    """Compare generated texts with human and training text, by every family of measures."""
+    """Compare generated texts with human and training text, by every family of measures.
+
+    A model may stand wherever a text may: it is sampled into the folder 'samples'.
+    """
     from textassay.resume import Store
+    from textassay.sampling import sampled_texts
     from textassay.writing import writable_folder
 
-    settings = _settings(systems, options, novelty_choices, tendency_choices, overlap_choices)
+    settings = _settings(
+        systems,
+        options,
+        novelty_choices,
+        tendency_choices,
+        overlap_choices,
+        likelihood_choices,
+        sampling_choices,
+    )
     store = Store(out / ".unfinished")
     with writable_folder(out):
-        assay = _assay(settings, options, store)
+        with progress_bar(options.quiet) as progress:
+            drawn = sampled_texts(settings, out / "samples", store=store, progress=progress)
+        assay = _assay(settings, options, store, drawn)
         assay.write(out)
         _write_report(assay.records, out)
         store.clear()
@@ -265,36 +300,12 @@ def validate(file: Annotated[str, Parameter(name="FILE")], /) -> int:
     return 0
 
 
-def _assay(settings: Any, options: Options, store: Any) -> Assay:
+def _assay(settings: Any, options: Options, store: Any, drawn: Any = None) -> Assay:
     from textassay.assay import run_assay
 
     command = shlex.join(["textassay", *sys.argv[1:]])
-    with _progress(options) as progress:
-        return run_assay(settings, command=command, progress=progress, store=store)
-
-
-@contextlib.contextmanager
-def _progress(options: Options) -> Iterator[Any]:
-    if options.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def show(what: str, done: int, total: int | None) -> None:
-            bar.update(task, description=safe(what), completed=done, total=total)
-
-        yield show
+    with progress_bar(options.quiet) as progress:
+        return run_assay(settings, command=command, progress=progress, store=store, drawn=drawn)
 
 
 def _show(assay: Assay, options: Options) -> None:

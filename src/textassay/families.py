@@ -108,7 +108,7 @@ def measure_overlap(work: Work, training: Corpus | None) -> tuple[list[Record], 
             smoothing=settings.smoothing,
             effective_order=settings.effective_order,
             references=settings.references,
-            sample=settings.sample,
+            sample=settings.sample_documents,
             vectors=vectors,
             vectors_source=settings.vectors_source,
             mauve_documents=settings.mauve_documents,
@@ -140,7 +140,7 @@ def training_sample(work: Work) -> tuple[Corpus | None, list[Record]]:
                 "large files whose documents are not lines: it is not compared with human text",
             )
         ]
-    texts = [text for corpus in work.corpora[len(settings.systems) :] for text in corpus.texts]
+    texts = [text for corpus in work.corpora[work.n_systems :] for text in corpus.texts]
     wanted = _SAMPLED * sum(map(len, texts))
     characters = min(_MOST_SAMPLED, max(_FEWEST_SAMPLED, wanted))
     rng = np.random.default_rng(work.seed(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,28 +18,38 @@ from textassay.corpus.units import UNITS
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
 from textassay.results import SCHEMA_VERSION, Header, Measurement, Record, Warn
+from textassay.sampling import DrawnText
 from textassay.settings import AssaySettings, parse_named
 
 FEWEST_UNITS = 30
+Drawn = Mapping[tuple[str, str], Sequence[DrawnText]]
 
 
 @dataclass(eq=False)
 class AssayInput:
-    """A system's or a human text: its name, its role (system, human), its files, its corpus."""
+    """A system's or a human text: its name, its role (system, human), its files, its corpus.
+
+    `sampled` tells of the model that a text was drawn from.
+    """
 
     name: str
     role: str
     files: list[InputFile]
     corpus: Corpus | None = None
+    sampled: dict[str, Any] | None = None
 
 
-def find_inputs(settings: AssaySettings) -> list[AssayInput]:
+def find_inputs(settings: AssaySettings, drawn: Drawn) -> list[AssayInput]:
     """Systems, then human texts, each with its own name; one human text is named ``human``."""
     found: list[AssayInput] = []
     for role, arguments in (("system", settings.systems), ("human", settings.human)):
         for argument in arguments:
-            name, pattern = parse_named(argument)
-            found.append(AssayInput(name, role, find_files(pattern)))
+            for text in drawn.get((role, argument), ()):
+                files = find_files(str(text.path))
+                found.append(AssayInput(text.name, role, files, sampled=text.described))
+            if (role, argument) not in drawn:
+                name, pattern = parse_named(argument)
+                found.append(AssayInput(name, role, find_files(pattern)))
     if len(settings.human) == 1:
         found[-1].name = "human"
     names = [item.name for item in found]
@@ -52,6 +62,16 @@ def find_inputs(settings: AssaySettings) -> list[AssayInput]:
                 f"a system cannot be named {item.name!r}: that is the {kind} text's name"
             )
     return found
+
+
+def find_training(settings: AssaySettings, drawn: Drawn) -> list[InputFile]:
+    """The files of the training text."""
+    places = [
+        str(text.path) if text else pattern
+        for pattern in settings.train
+        for text in drawn.get(("train", pattern), (None,))
+    ]
+    return [file for place in places for file in find_files(place)]
 
 
 def check_inputs(
@@ -84,7 +104,7 @@ def read_corpus(
     """The documents of one input, with their prompts, as tokens."""
     documents = read_documents(item.files, settings.reading)
     prompts = settings.human_prompts if item.role == "human" else settings.prompts
-    if prompts is not None:
+    if prompts is not None and item.sampled is None:
         attach_prompts(documents, find_files(prompts), settings.reading, name=item.name)
     corpus = Corpus.from_documents(
         documents, tokenizer, vocabulary, name=item.name, newline=settings.newline
@@ -160,6 +180,7 @@ def make_header(
         for file in item.files:
             entry: dict[str, Any] = {"role": item.role, "system": item.name, "file": file.name}
             entry["sha256"] = file.digest
+            entry.update(item.sampled or {})
             if len(item.files) == 1 and item.corpus is not None:
                 entry["documents"] = len(item.corpus)
                 entry["tokens"] = int(item.corpus.text_lengths.sum())

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from textassay.errors import InputError, UsageError
+from textassay.progress import Show, progress_bar
 from textassay.streams import safe
+
+if TYPE_CHECKING:
+    from textassay.models.training import Progress
 
 _Quiet = Annotated[bool, Parameter(negative=(), help="No progress.")]
 _Documents = Annotated[str, Parameter(help="line, blank-line, or file.")]
@@ -94,7 +96,7 @@ def train(
                 seed=seed,
             )
             development = _texts(dev, documents) if dev else []
-            with _bar(quiet) as show:
+            with progress_bar(quiet) as show:
                 train_network(
                     texts,
                     learnt,
@@ -102,12 +104,7 @@ def train(
                     options,
                     folder=out,
                     development=development,
-                    progress=lambda p: show(
-                        f"epoch {p.epoch + 1}, loss {p.loss:.3f}, {p.tokens_per_second:,.0f} "
-                        "tokens/s",
-                        p.step,
-                        p.steps,
-                    ),
+                    progress=_trained(show),
                 )
     if not quiet:
         print(safe(f"written: {out}"), file=sys.stderr)
@@ -138,43 +135,33 @@ def sample(
     quiet: _Quiet = False,
 ) -> int:
     """Draw texts from a model as JSON lines; each carries its prompt and its decoding."""
+    from textassay.corpus.documents import Reading
     from textassay.models.decoding import Decoding
-    from textassay.models.loading import load_model
-    from textassay.results import encode
+    from textassay.models.loading import digest_of_model, load_model
+    from textassay.resume import Store
+    from textassay.sampling import Draw, draw_texts, read_prompts, sample_lines
     from textassay.writing import atomic_files
 
     chosen = [Decoding.parse(text) for text in decoding or ["ancestral"]]
-    if n is not None and n < 1:
-        raise UsageError(f"-n {n}: at least 1 is needed")
+    for option, number in (
+        ("-n", n),
+        ("--max-length", max_length),
+        ("--prompt-length", prompt_length),
+    ):
+        if number is not None and number < 1:
+            raise UsageError(f"{option} {number}: at least 1 is needed")
     model = load_model(folder)
-    given = _texts(prompts, "line") if prompts else None
-    if given is not None and prompt_length is not None:
-        given = [" ".join(text.split()[:prompt_length]) for text in given]
+    given = read_prompts(prompts, Reading(), prompt_length) if prompts else None
     number = n or (len(given) if given is not None else 100)
+    store = Store(out.with_name(f".{out.name}.unfinished")) if out else None
+    key = digest_of_model(folder) if store else ""
     files: dict[Path, list[bytes]] = {}
     for one in chosen:
-        with _bar(quiet) as show:
-            texts = model.sample(
-                number,
-                one,
-                prompts=given,
-                max_length=max_length,
-                rng=seed,
-                progress=partial(_told, show, "sampling", number),
-            )
-        lines = [
-            encode(
-                {
-                    "id": str(k),
-                    **({"prompt": given[k]} if given else {}),
-                    "text": text,
-                    "model": Path(folder).name,
-                    "decoding": str(one),
-                    "seed": seed,
-                }
-            )
-            for k, text in enumerate(texts)
-        ]
+        with progress_bar(quiet) as show:
+            draw = Draw(number, one, max_length, given, seed)
+            told = _teller(show, "sampling", number)
+            texts = draw_texts(model, draw, store=store, key=key, progress=told)
+        lines = sample_lines(texts, draw, Path(folder).name)
         if out is None:
             sys.stdout.buffer.write(b"".join(lines))
         else:
@@ -183,6 +170,8 @@ def sample(
         with atomic_files(list(files)) as opened:
             for file, lines in zip(opened, files.values(), strict=True):
                 file.write(b"".join(lines))
+    if store:
+        store.clear()
     sys.stdout.flush()
     return 0
 
@@ -193,6 +182,10 @@ def score(
     /,
     *,
     documents: _Documents = "line",
+    context: Annotated[
+        int, Parameter(help="Tokens seen before a stretch of a text longer than the window.")
+    ] = 512,
+    stretch: Annotated[int, Parameter(help="Tokens scored in such a stretch.")] = 1024,
     json_lines: Annotated[
         bool, Parameter(name="--json", negative=(), help="One JSON object.")
     ] = False,
@@ -202,10 +195,10 @@ def score(
     from textassay.likelihood import Likelihood
     from textassay.models.loading import load_model
 
-    model = load_model(folder)
+    model = load_model(folder, context=context, scored=stretch)
     texts = _texts(text, documents)
-    with _bar(quiet) as show:
-        told = partial(_told, show, "scoring", len(texts))
+    with progress_bar(quiet) as show:
+        told = _teller(show, "scoring", len(texts))
         found = Likelihood.from_logs(model.log_probabilities(texts, progress=told), texts)
     closed = bool(model.closed)
     numbers = {
@@ -250,24 +243,20 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
         raise UsageError(f"{option} {text}: whole numbers with commas are needed") from None
 
 
-def _told(show: Callable[[str, int, int], None], what: str, total: int, done: int) -> None:
-    show(what, done, total)
+def _trained(show: Show | None) -> Callable[[Progress], None] | None:
+    """What is told how a training goes."""
+    if show is None:
+        return None
+    return lambda p: show(
+        f"training, epoch {p.epoch + 1}, loss {p.loss:.3f}, {p.tokens_per_second:,.0f} tokens/s",
+        p.step,
+        p.steps,
+    )
 
 
-@contextlib.contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on standard error, if somebody looks."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda what, done, total: bar.update(
-            task, description=safe(what), completed=done, total=total
-        )
+def _teller(show: Show | None, what: str, total: int) -> Callable[[int], None] | None:
+    """What is told how many are done."""
+    return None if show is None else lambda done: show(what, done, total)
 
 
 COMMANDS: Sequence[Callable[..., int]] = (train, sample, score)

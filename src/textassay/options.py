@@ -51,12 +51,44 @@ class OverlapChoices:
     "Score a sentence shorter than the order at its own length."
     references: str = "human"
     "References of BLEU: human (all of it), or document (the field 'references' of each)."
-    sample: int | None = None
+    sample_documents: int | None = None
     "With --protocol published: documents for Self-BLEU and references, as older code took 500."
     embeddings: Annotated[list[str] | None, _Files] = None
     "A model folder (transformers, sentence-transformers), or NAME=FILE.npy for each text."
     mauve_documents: int = 1000
     "Documents a side from which on there is MAUVE."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SamplingChoices:
+    """How models among the inputs are sampled."""
+
+    sample: Annotated[list[str] | None, _Files] = None
+    "[NAME=]MODEL: a model whose texts are compared, as a model among the systems is."
+    decoding: Annotated[list[str] | None, _Files] = None
+    "ancestral, greedy, beams=4, or temperature=, top_k=, top_p=, typical=; each makes a system."
+    number: Annotated[int | None, Parameter(name=["-n", "--number"])] = None
+    "Texts of a model; default: as many as there are prompts, else 1,000."
+    max_length: int = 200
+    "Tokens of such a text, the model's own."
+    prompt_length: int | None = None
+    "Words of each prompt that a model is given."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class LikelihoodChoices:
+    """Options of likelihood."""
+
+    scorer: str | None = None
+    "A model that tells how probable all texts are: quality beside novelty."
+    scorer_train: Annotated[list[str] | None, _Files] = None
+    "What the scorer was trained on: looked for in --train, and the other way round."
+    scorer_context: int = 512
+    "Tokens that a stretch of a text longer than the scorer's window sees before it."
+    scorer_stretch: int = 1024
+    "Tokens that are scored in such a stretch."
 
 
 @Parameter(name="*")
@@ -118,13 +150,20 @@ class Options:
 
 # What commands take where nothing is given.
 COMMON, NOVELTY, TENDENCIES = Options(), NoveltyChoices(), TendencyChoices()
-OVERLAP = OverlapChoices()
+OVERLAP, SAMPLING, LIKELIHOOD = OverlapChoices(), SamplingChoices(), LikelihoodChoices()
 
 
 def option_kinds() -> dict[str, str]:
     """Names of all options but ``config``, and their types as they are written here."""
     kinds: dict[str, str] = {}
-    for choices in (Options, NoveltyChoices, TendencyChoices, OverlapChoices):
+    for choices in (
+        Options,
+        NoveltyChoices,
+        TendencyChoices,
+        OverlapChoices,
+        SamplingChoices,
+        LikelihoodChoices,
+    ):
         kinds.update({field.name: str(field.type) for field in fields(choices)})
     del kinds["config"]
     return kinds

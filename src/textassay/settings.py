@@ -15,7 +15,8 @@ from textassay.errors import UsageError
 from textassay.stats.setting import PROTOCOLS
 
 STREAM_NEWLINE = "<eos>"
-FAMILIES = ("tendencies", "overlap", "novelty")
+FAMILIES = ("tendencies", "overlap", "likelihood", "novelty")
+WITHOUT_SCORER = ("tendencies", "overlap", "novelty")
 TRAIN_ROLES = ("full", "sample", "reference")
 
 
@@ -49,14 +50,28 @@ class AssaySettings:
         Of BLEU.
     effective_order : bool
     references : {'human', 'document'}
-    sample : int or None
+    sample_documents : int or None
         Documents for Self-BLEU and references, under the published protocol.
     embeddings : list of str
         A model directory, or ``NAME=FILE.npy`` for each text.
     mauve_documents : int
         Documents a side from which on there is MAUVE.
+    decoding : list of str
+        How models among the systems are sampled: one system for each.
+    number : int or None
+        Texts that are drawn from a model; default: as many as there are prompts, else 1,000.
+    max_length : int
+        Tokens of such a text, the model's own.
+    prompt_length : int or None
+        Words of each prompt that are kept for models.
+    scorer : str or None
+        A model that the likelihood of all texts is asked of.
+    scorer_train : list of str
+        What the scorer was trained on, to be compared with `train`.
+    scorer_context, scorer_stretch : int
+        For texts longer than a pretrained scorer's window.
     families : tuple of str
-        Families of measures.
+        Families of measures; likelihood needs a scorer.
     train_role, unit, protocol, margin, ngrams, resamples, seed, jobs, examples
     """
 
@@ -94,10 +109,18 @@ class AssaySettings:
     smoothing: int = 1
     effective_order: bool = False
     references: str = "human"
-    sample: int | None = None
+    sample_documents: int | None = None
     embeddings: Sequence[str] = ()
     mauve_documents: int = 1000
-    families: tuple[str, ...] = FAMILIES
+    decoding: Sequence[str] = ()
+    number: int | None = None
+    max_length: int = 200
+    prompt_length: int | None = None
+    scorer: str | None = None
+    scorer_train: Sequence[str] = ()
+    scorer_context: int = 512
+    scorer_stretch: int = 1024
+    families: tuple[str, ...] = WITHOUT_SCORER
 
     def __post_init__(self) -> None:
         if not self.systems:
@@ -127,7 +150,12 @@ class AssaySettings:
             raise UsageError(f"families {unknown}: choose of {', '.join(FAMILIES)}")
         if self.random_ngrams < 0 or (self.random_ngrams and not self.train):
             raise UsageError("--random-ngrams: a number from 0 on is needed, and --train")
-        lists = {"--human": self.human, "--train": self.train, "--embeddings": self.embeddings}
+        lists = {
+            "--human": self.human,
+            "--train": self.train,
+            "--embeddings": self.embeddings,
+            "--scorer-train": self.scorer_train,
+        }
         for option, files in lists.items():
             if not all(files):
                 raise UsageError(f"{option}: a file is missing behind it")
@@ -137,6 +165,7 @@ class AssaySettings:
             ("--prompt-field", self.prompt_field),
             ("--language", self.language),
             ("--stopwords", self.stopwords),
+            ("--scorer", self.scorer),
         ):
             if text == "":
                 raise UsageError(f"{option}: a name is missing behind it")
@@ -148,7 +177,12 @@ class AssaySettings:
             ("--ranks", self.ranks, 0, None),
             ("--window", self.window, 2, 1_000_000),
             ("--smoothing", self.smoothing, 0, 4),
-            ("--sample", self.sample, 2, None),
+            ("--sample-documents", self.sample_documents, 2, None),
+            ("--number", self.number, 1, None),
+            ("--max-length", self.max_length, 1, None),
+            ("--prompt-length", self.prompt_length, 1, None),
+            ("--scorer-context", self.scorer_context, 1, None),
+            ("--scorer-stretch", self.scorer_stretch, 1, None),
             ("--mauve-documents", self.mauve_documents, 20, None),
             ("--newline-token", self.newline_token, 0, 2**31 - 1),
         ):
@@ -158,8 +192,16 @@ class AssaySettings:
         self.margins()
         if self.protocol not in PROTOCOLS:
             raise UsageError(f"--protocol {self.protocol}: choose one of {', '.join(PROTOCOLS)}")
-        if self.sample is not None and self.protocol != "published":
-            raise UsageError("--sample is how older tables were made: add --protocol published")
+        if self.sample_documents is not None and self.protocol != "published":
+            raise UsageError(
+                "--sample-documents is how older tables were made: add --protocol published"
+            )
+        if "likelihood" in self.families and self.scorer is None:
+            raise UsageError("likelihood is asked of a model: name it with --scorer")
+        if self.scorer_train and self.scorer is None:
+            raise UsageError("--scorer-train tells of --scorer, which is missing")
+        if self.scorer is not None and self.tokenizer == "ids":
+            raise UsageError("--scorer: a model reads text, not --tokenizer ids")
         if self.tokenizer == "ids" and self.embeddings and "=" not in self.embeddings[0]:
             raise UsageError("--embeddings: a model reads text, not --tokenizer ids")
         if self.references == "document" and self.tokenizer == "ids":

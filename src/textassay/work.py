@@ -47,14 +47,18 @@ class Work:
         return [item.name for item in self.inputs]
 
     @property
+    def n_systems(self) -> int:
+        """They stand first among the inputs."""
+        return sum(item.role == "system" for item in self.inputs)
+
+    @property
     def texts(self) -> tuple[list[Text], list[Text]]:
         """Systems, and human files."""
         texts = [
             Text(item.name, [corpus])
             for item, corpus in zip(self.inputs, self.corpora, strict=True)
         ]
-        number = len(self.settings.systems)
-        return texts[:number], texts[number:]
+        return texts[: self.n_systems], texts[self.n_systems :]
 
     def text_warnings(self) -> list[Record]:
         """Doubts about the texts: made in another way, near-duplicates, cut."""
@@ -69,7 +73,7 @@ class Work:
     def setting(self, number: int) -> Setting:
         """How values are compared, with the branch of the seed of a family."""
         settings = self.settings
-        tests = len(settings.systems) * len(settings.families)
+        tests = self.n_systems * len(settings.families)
         return Setting(
             signature=settings.signature(),
             unit=self.unit,

@@ -68,7 +68,16 @@ def test_values_are_those_of_the_library(command: Run, texts: Path) -> None:
 
 def test_older_tables_took_the_first_documents(command: Run, texts: Path) -> None:
     model, human = texts / "model.txt", texts / "human.txt"
-    arguments = [model, "--human", human, "--protocol", "published", "--sample", 50, *QUICK]
+    arguments = [
+        model,
+        "--human",
+        human,
+        "--protocol",
+        "published",
+        "--sample-documents",
+        50,
+        *QUICK,
+    ]
     code, out, err = command("overlap", *arguments, "--json")
     assert code == 0, err
     records = parsed(out)
@@ -290,7 +299,7 @@ def test_vectors_that_somebody_else_made(command: Run, texts: Path) -> None:
     ("options", "message"),
     [
         (["--smoothing", 5], "--smoothing 5: at least 0, at most 4"),
-        (["--sample", 50], "add --protocol published"),
+        (["--sample-documents", 50], "add --protocol published"),
         (["--references", "none"], "--references none: choose one of human, document"),
         (["--mauve-documents", 3], "--mauve-documents 3: at least 20"),
         (["--embeddings"], "--embeddings"),

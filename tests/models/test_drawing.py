@@ -12,7 +12,7 @@ import torch
 
 from textassay.errors import UsageError
 from textassay.models.decoding import Decoding, decoded
-from textassay.models.drawing import draw_texts
+from textassay.models.drawing import draw_ids
 from textassay.models.kneser_ney import KneserNey
 from textassay.models.networks import NETWORKS, Network, Shape
 from textassay.models.neural import NeuralModel
@@ -43,7 +43,7 @@ def test_draws_follow_the_decoded_distribution_behind_any_prompt(decoding: str) 
     chosen = Decoding.parse(decoding)
     n = 6000
     prompts = [[k % 2] * (1 + k % 5) for k in range(n)]
-    drawn = draw_texts(Chain, prompts, chosen, [1] * n, list(range(n)))
+    drawn = draw_ids(Chain, prompts, chosen, [1] * n, list(range(n)))
     for last in (0, 1):
         exact = decoded(Chain.table[last], chosen)
         counts = Counter(
@@ -59,13 +59,13 @@ def test_draws_follow_the_decoded_distribution_behind_any_prompt(decoding: str) 
 def test_a_row_does_not_depend_on_what_is_beside_it() -> None:
     prompts = [[0], [1, 0, 0], [1, 1]] * 20
     seeds = list(range(60))
-    together = draw_texts(Chain, prompts, Decoding(), [9] * 60, seeds)
+    together = draw_ids(Chain, prompts, Decoding(), [9] * 60, seeds)
     alone = [
-        draw_texts(Chain, [p], Decoding(), [9], [s])[0] for p, s in zip(prompts, seeds, strict=True)
+        draw_ids(Chain, [p], Decoding(), [9], [s])[0] for p, s in zip(prompts, seeds, strict=True)
     ]
     assert together == alone
     assert max(map(len, together)) == 9
-    shorter = draw_texts(Chain, prompts, Decoding(), [3] * 60, seeds)
+    shorter = draw_ids(Chain, prompts, Decoding(), [3] * 60, seeds)
     assert shorter == [ids[:3] for ids in together]
 
 
@@ -77,7 +77,7 @@ def test_a_wide_beam_finds_the_best_of_all(limit: int, start: int) -> None:
         return sum(np.log(Chain.table[a, b]) for a, b in pairwise(path))
 
     texts = [ids for n in range(limit + 1) for ids in product((0, 1), repeat=n)]
-    (found,) = draw_texts(Chain, [[start]], Decoding(beams=64), [limit], [0])
+    (found,) = draw_ids(Chain, [[start]], Decoding(beams=64), [limit], [0])
     assert score(tuple(found)) == pytest.approx(max(map(score, texts)))
 
 

@@ -39,7 +39,7 @@ class Reader(Protocol):
         """Go on with some of the rows, in this order; one may stand several times."""
 
 
-def draw_texts(
+def draw_ids(
     new_reader: Callable[[], Reader],
     prompts: Sequence[list[int]],
     decoding: Decoding,

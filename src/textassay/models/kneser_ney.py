@@ -261,10 +261,10 @@ class KneserNey:
         generator = as_generator(rng)
         strings = self.vocabulary.strings
         if decoding.beams > 1 or decoding.typical < 1:
-            from textassay.models.drawing import draw_texts
+            from textassay.models.drawing import draw_ids
             from textassay.models.kneser_ney_reader import HistoryReader
 
-            drawn = draw_texts(
+            drawn = draw_ids(
                 lambda: HistoryReader(
                     self._tree, self.order, self._end, self._unknown, self._begin
                 ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textassay.errors import InputError, MissingExtraError
 from textassay.models.decoding import Decoding
-from textassay.models.drawing import draw_texts
+from textassay.models.drawing import draw_ids
 from textassay.models.prompts import paired
 from textassay.models.text_tokens import BEGIN, END, UNKNOWN, TextTokens, tokens_from
 from textassay.stats.resampling import as_generator
@@ -168,7 +168,7 @@ class NeuralModel:
         """
         before_text = paired(n, prompts)
         with require_torch().inference_mode():
-            found = draw_texts(
+            found = draw_ids(
                 lambda: _Reader(self),
                 [[BEGIN, *ids] for ids in self.tokens.encode(before_text)],
                 decoding or Decoding(),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding
-from textassay.models.drawing import draw_texts
+from textassay.models.drawing import draw_ids
 from textassay.models.folders import read_folder
 from textassay.models.neural import require_torch
 from textassay.models.prompts import paired
@@ -203,7 +203,7 @@ class PretrainedModel:
                 f"{self.window:,}: shorten it (--prompt-length)"
             )
         with self._torch.inference_mode():
-            found = draw_texts(
+            found = draw_ids(
                 lambda: _Reader(self),
                 [[self._begin, *ids] for ids in before],
                 decoding or Decoding(),

@@ -1,0 +1,234 @@
+"""Texts drawn from models as files: JSON lines, each with its prompt and its decoding.
+
+Texts are drawn in pieces of one size, each with a random stream of its own, so that a piece that is
+kept on disk is worth the same as one that is drawn anew.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textassay.corpus.documents import Reading, read_documents
+from textassay.corpus.files import find_files
+from textassay.models.decoding import Decoding
+from textassay.models.loading import digest_of_model, is_model, load_model
+from textassay.results import encode
+from textassay.resume import Store, digest_of
+from textassay.settings import AssaySettings, parse_named
+from textassay.writing import atomic_file
+
+NUMBER = 1000  # texts of a model, where nothing tells how many
+_PIECE = 128  # texts that are drawn with one random stream
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is asked of a model.
+
+    Attributes
+    ----------
+    number : int
+        Of texts.
+    decoding : Decoding
+    max_length : int
+        Tokens of a text, the model's own.
+    prompts : sequence of str or None
+        The first `number` are used, one for each text.
+    seed : int
+    role : {'system', 'human', 'train'}
+        Roles draw from streams of their own, so that a model beside itself is not its own copy.
+        Decodings of one role share theirs.
+    """
+
+    number: int
+    decoding: Decoding
+    max_length: int
+    prompts: Sequence[str] | None = None
+    seed: int = 0
+    role: str = "system"
+
+
+@dataclass(frozen=True)
+class DrawnText:
+    """A file of drawn texts.
+
+    Attributes
+    ----------
+    name : str
+        Of the text in an assay.
+    path : Path
+    described : dict
+        The model and how it was asked, for the header.
+    """
+
+    name: str
+    path: Path
+    described: dict[str, Any]
+
+
+def draw_texts(
+    model: Any,
+    draw: Draw,
+    *,
+    store: Store | None = None,
+    key: str = "",
+    progress: Callable[[int], None] | None = None,
+) -> list[str]:
+    """The texts, in the order of their prompts.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    draw : Draw
+    store : Store, optional
+        Where finished pieces are kept until all are there.
+    key : str
+        Names the model in the store.
+    progress : callable, optional
+        Told how many texts are there.
+    """
+    texts: list[str] = []
+    keys: list[str] = []
+    for number, first in enumerate(range(0, draw.number, _PIECE)):
+        size = min(_PIECE, draw.number - first)
+        prompts = None if draw.prompts is None else list(draw.prompts[first : first + size])
+        seed = (zlib.crc32(draw.role.encode()), number) if draw.role != "system" else (number,)
+        piece = digest_of(key, size, str(draw.decoding), draw.max_length, prompts, draw.seed, seed)
+        saved = store.load(piece) if store else None
+        if saved is not None and "texts" in saved:
+            drawn = [bytes(row).decode("utf-8", "surrogatepass") for row in _unpacked(saved)]
+        else:
+            rng = np.random.default_rng(np.random.SeedSequence(draw.seed, spawn_key=seed))
+            drawn = model.sample(
+                size,
+                draw.decoding,
+                prompts=prompts,
+                max_length=draw.max_length,
+                rng=rng,
+                progress=_behind(progress, first),
+            )
+            if store:
+                store.save(piece, _packed(drawn))
+        texts += drawn
+        keys.append(piece)
+        if progress:
+            progress(len(texts))
+    return texts
+
+
+def sample_lines(texts: Sequence[str], draw: Draw, model: str) -> list[bytes]:
+    """JSON lines: prompt, text, model, decoding, seed."""
+    return [
+        encode(
+            {
+                **({"prompt": draw.prompts[k]} if draw.prompts is not None else {}),
+                "text": text,
+                "model": model,
+                "decoding": str(draw.decoding),
+                "seed": draw.seed,
+            }
+        )
+        for k, text in enumerate(texts)
+    ]
+
+
+def sampled_texts(
+    settings: AssaySettings,
+    folder: Path,
+    *,
+    store: Store | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> dict[tuple[str, str], list[DrawnText]]:
+    """Texts of all models among an assay's inputs, by role and argument.
+
+    A model among the systems gives one text for each decoding, named after both where there are
+    several; people's and training text are drawn from a model's own distribution.
+
+    Parameters
+    ----------
+    settings : AssaySettings
+    folder : Path
+        For the files.
+
+    Raises
+    ------
+    InputError
+        If a model or the prompts cannot be read.
+    UsageError
+        If there are fewer prompts than texts.
+    """
+    found: dict[tuple[str, str], list[DrawnText]] = {}
+    arguments = [("system", argument) for argument in settings.systems]
+    arguments += [("human", argument) for argument in settings.human]
+    arguments += [("train", argument) for argument in settings.train]
+    for role, argument in dict.fromkeys(arguments):
+        name, place = parse_named(argument) if role != "train" else ("train", argument)
+        if not is_model(place):
+            continue
+        model, key = load_model(place), digest_of_model(place)
+        prompts = _prompts(settings, role)
+        decodings = [Decoding.parse(text) for text in settings.decoding] or [Decoding()]
+        for decoding in decodings if role == "system" else [Decoding()]:
+            number = settings.number or (len(prompts) if prompts is not None else NUMBER)
+            draw = Draw(number, decoding, settings.max_length, prompts, settings.seed, role)
+            named = f"{name} {decoding}" if role == "system" and len(decodings) > 1 else name
+            told = None
+            if progress:
+                told = partial(_tell, progress, f"sampling {named}", number)
+            texts = draw_texts(model, draw, store=store, key=key, progress=told)
+            path = folder / f"{role}-{len(found)}-{_file_name(name)}-{decoding}.jsonl"
+            with atomic_file(path) as file:
+                file.write(b"".join(sample_lines(texts, draw, Path(place).name)))
+            described = {"model": place, "model_sha256": key, "decoding": str(decoding)}
+            found.setdefault((role, argument), []).append(DrawnText(named, path, described))
+    return found
+
+
+def _prompts(settings: AssaySettings, role: str) -> list[str] | None:
+    """The prompts of a role, cut to a number of words."""
+    pattern = {"system": settings.prompts, "human": settings.human_prompts}.get(role)
+    if pattern is None:
+        return None
+    return read_prompts(pattern, settings.reading, settings.prompt_length)
+
+
+def read_prompts(pattern: str, reading: Reading, length: int | None) -> list[str]:
+    """Prompts from plain text, one a line, or from records; the first `length` words of each."""
+    read = read_documents(find_files(pattern), replace(reading, documents="line", split_on=None))
+    prompts = [document.text for document in read]
+    if length is None:
+        return prompts
+    return [" ".join(prompt.split()[:length]) for prompt in prompts]
+
+
+def _file_name(name: str) -> str:
+    return "".join(c if c.isalnum() or c in ".-_" else "_" for c in name)[:60]
+
+
+def _tell(
+    progress: Callable[[str, int, int | None], None], what: str, total: int, done: int
+) -> None:
+    progress(what, done, total)
+
+
+def _behind(progress: Callable[[int], None] | None, first: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda done: progress(first + done)
+
+
+def _packed(texts: Sequence[str]) -> dict[str, Any]:
+    raw = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return {
+        "texts": np.frombuffer(b"".join(raw), np.uint8),
+        "sizes": np.array([len(row) for row in raw], np.int64),
+    }
+
+
+def _unpacked(saved: dict[str, Any]) -> list[Any]:
+    return np.split(saved["texts"], np.cumsum(saved["sizes"])[:-1])
