@@ -40,6 +40,7 @@ FLOORS = {
     "config_file": 6,
     "options": 6,
     "settings": 8,
+    "scorer_check": 8,
     "demo": 8,
     "sampling": 9,
     "inputs": 10,

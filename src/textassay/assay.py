@@ -8,6 +8,7 @@ from pathlib import Path
 from textassay.corpus.files import hashed_ahead
 from textassay.corpus.tokenizers import make_tokenizer
 from textassay.families import (
+    measure_likelihood,
     measure_novelty,
     measure_overlap,
     measure_tendencies,
@@ -116,6 +117,10 @@ def run_assay(
             found = list(training[1])
             for measured in wanted:
                 more, sums = measured(work, training[0])
+                found += more
+                documents = joined_sums(documents, sums)
+            if "likelihood" in settings.families:
+                more, sums = measure_likelihood(work, store)
                 found += more
                 documents = joined_sums(documents, sums)
             records = [*found, *records]

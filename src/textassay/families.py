@@ -5,10 +5,13 @@ Families are imported when they are asked for, so that the others cost no time.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from textassay.corpus.by_unit import TRAINING
 from textassay.corpus.corpus import Corpus
+from textassay.corpus.files import find_files
 from textassay.corpus.stopwords import read_stopwords, stopwords_of
 from textassay.corpus.training_sample import can_be_sampled, sample_documents
 from textassay.errors import InputError
@@ -116,6 +119,61 @@ def measure_overlap(work: Work, training: Corpus | None) -> tuple[list[Record], 
         work.setting(4),
         work.workers,
     )
+
+
+def measure_likelihood(work: Work, store: Store | None) -> tuple[list[Record], list[DocumentSums]]:
+    """Likelihood of all texts under the scorer, and whether it saw the training text."""
+    from textassay.likelihood.records import Scorer, likelihood_records
+    from textassay.likelihood.scores import Likelihood
+    from textassay.likelihood.scoring import score_texts
+    from textassay.models.loading import digest_of_model, load_model
+    from textassay.scorer_check import scorer_overlap
+
+    settings = work.settings
+    place = settings.scorer or ""
+    strides = (settings.scorer_context, settings.scorer_stretch)
+    work.show("likelihood: loading the scorer")
+    model = load_model(place, context=strides[0], scored=strides[1])
+    key = f"{digest_of_model(place)} {strides}"
+    plain = {item.name for item in work.inputs if item.has_plain_prompts}
+
+    def score(corpus: Corpus) -> Likelihood:
+        # prompts in plain text stand on a line of their own: a space joins them to their texts
+        prompts = [p + " " if p and corpus.name in plain else p for p in corpus.prompts]
+        what = f"likelihood: scoring {corpus.name}"
+        told = work.teller(what, len(corpus))
+        return score_texts(model, corpus.texts, prompts, store=store, key=key, progress=told)
+
+    parts: dict[str, object] = {"scorer": Path(place).name}
+    if model.window is not None:
+        parts["window"] = model.window
+    scorer = Scorer(Path(place).name, bool(model.closed), score, parts)
+    setting = work.setting(5)
+    records, sums = likelihood_records(*work.texts, scorer, setting)
+    if scorer.closed:
+        records.append(
+            Warn(
+                code="closed-scorer",
+                measure="likelihood.nll_token",
+                message="words outside the scorer's vocabulary all have the probability of <unk>: "
+                "take a scorer of byte pairs to compare texts with unlike words",
+            )
+        )
+    if settings.scorer_train and work.train_files:
+        files = [file for pattern in settings.scorer_train for file in find_files(pattern)]
+        reading = settings.reading.with_documents(settings.train_documents)
+        work.show("likelihood: looking for the training text in the scorer's")
+        records += scorer_overlap(files, work.train_files, reading, setting, work.workers)
+    else:
+        records.append(
+            Warn(
+                code="scorer-unchecked",
+                measure="likelihood.nll_token",
+                message="whether the scorer saw the models' training text is not known: name its "
+                "own training text with --scorer-train, and the models' with --train",
+            )
+        )
+    return records, sums
 
 
 def training_sample(work: Work) -> tuple[Corpus | None, list[Record]]:

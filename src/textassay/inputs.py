@@ -29,7 +29,8 @@ Drawn = Mapping[tuple[str, str], Sequence[DrawnText]]
 class AssayInput:
     """A system's or a human text: its name, its role (system, human), its files, its corpus.
 
-    `sampled` tells of the model that a text was drawn from.
+    `sampled` tells of the model that a text was drawn from; `has_plain_prompts`, whether its
+    prompts came from a file of their own.
     """
 
     name: str
@@ -37,6 +38,7 @@ class AssayInput:
     files: list[InputFile]
     corpus: Corpus | None = None
     sampled: dict[str, Any] | None = None
+    has_plain_prompts: bool = False
 
 
 def find_inputs(settings: AssaySettings, drawn: Drawn) -> list[AssayInput]:
@@ -105,6 +107,7 @@ def read_corpus(
     documents = read_documents(item.files, settings.reading)
     prompts = settings.human_prompts if item.role == "human" else settings.prompts
     if prompts is not None and item.sampled is None:
+        item.has_plain_prompts = True
         attach_prompts(documents, find_files(prompts), settings.reading, name=item.name)
     corpus = Corpus.from_documents(
         documents, tokenizer, vocabulary, name=item.name, newline=settings.newline

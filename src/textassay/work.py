@@ -70,6 +70,11 @@ class Work:
         if self.progress:
             self.progress(what, 0, None)
 
+    def teller(self, what: str, total: int) -> Callable[[int], None] | None:
+        """What is told how much of something is done."""
+        progress = self.progress
+        return None if progress is None else lambda done: progress(what, done, total)
+
     def setting(self, number: int) -> Setting:
         """How values are compared, with the branch of the seed of a family."""
         settings = self.settings

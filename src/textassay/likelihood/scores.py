@@ -46,9 +46,15 @@ class Likelihood:
         if len(logs) != len(texts) or not texts:
             raise UsageError(f"{len(logs)} rows of log-probabilities for {len(texts)} texts")
         rows = [np.asarray(row, np.float64) for row in logs]
+        nll = np.array([-row.sum() for row in rows])
+        return cls.from_sums(nll, np.array([row.size for row in rows], np.int64), texts)
+
+    @classmethod
+    def from_sums(cls, nll: Array, tokens: NDArray[np.int64], texts: Sequence[str]) -> Likelihood:
+        """From sums of each text."""
         return cls(
-            np.array([-row.sum() for row in rows]),
-            np.array([row.size for row in rows], np.int64),
+            nll,
+            tokens,
             np.array([len(text) for text in texts], np.int64),
             np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts], np.int64),
         )

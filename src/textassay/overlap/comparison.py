@@ -10,7 +10,7 @@ from textassay.overlap.family import Family, Member
 from textassay.results import Record
 from textassay.stats.count_records import CountMeasure
 from textassay.stats.grouped import Statistics
-from textassay.stats.ratio_records import Column, Measured, RatioBench, intervals, measure
+from textassay.stats.ratio_records import Column, RatioSide, ratio_measurements
 from textassay.stats.ratio_sums import RatioSums
 from textassay.stats.setting import Setting
 
@@ -54,35 +54,23 @@ def ratio_records(
 ) -> Iterator[Record]:
     """Records of ratios of sums; people's, if they are among the members, are compared with."""
     setting: Setting = family.setting if unit is None else replace(family.setting, unit=unit)
-    bench: RatioBench[Column] = RatioBench(setting, joint=slice(0, 0))
-    measured: list[tuple[Member, Measured[Column]]] = [
-        (
-            member,
-            measure(
-                columns,
-                found,
-                member.text.documents,
-                member.text.tokens.size,
-                setting,
-                member.text.content,
-            ),
+    sides = [
+        RatioSide(
+            member.text.name,
+            member.role == "human",
+            found,
+            member.text.documents,
+            member.text.tokens.size,
+            member.text.content,
+            may_pair=unit == "prompt" or family.may_pair(member),
         )
         for member, found in sums
     ]
-    human = next((m for member, m in measured if member.role == "human"), None)
-    for member, mine in measured:
-        is_human = mine is human
-        interval = intervals(mine, None if is_human else human)
-        comparison = None
-        if human is not None and not is_human:
-            comparison = bench.compare(
-                mine, human, may_pair=unit == "prompt" or family.may_pair(member)
-            )
-        for k, column in enumerate(columns):
-            signature = family.tests.sign(column.measure, **parts)
-            if unit is not None:
-                signature = signature.replace(f"|unit:{family.setting.unit}", f"|unit:{unit}")
-            record = bench.record(member.text.name, mine, interval, k, signature)
-            if comparison is not None and human is not None:
-                bench.add_comparison(record, comparison, mine, human, k)
-            yield record
+
+    def sign(measure: str) -> str:
+        signature = family.tests.sign(measure, **parts)
+        if unit is None:
+            return signature
+        return signature.replace(f"|unit:{family.setting.unit}", f"|unit:{unit}")
+
+    yield from ratio_measurements(sides, columns, setting, sign)

@@ -18,6 +18,8 @@ def definitions(header: Header, measured: Sequence[Measurement]) -> Terms:
         found += _tendencies(measured)
     if "overlap" in families:
         found += _overlap(measured)
+    if "likelihood" in families:
+        found += _likelihood()
     if "novelty" in families:
         found += _novelty()
     found += _comparison(header, unit, families)
@@ -148,6 +150,24 @@ def _overlap(measured: Sequence[Measurement]) -> Terms:
             )
         )
     return found
+
+
+def _likelihood() -> Terms:
+    return [
+        (
+            "Perplexity, nats",
+            "exp of the scorer's mean negative log-probability a token of its own, ends of "
+            "documents included where it has them; prompts are context alone and count nowhere. "
+            "nats a document: summed over it. Differences and verdicts are in nats a token.",
+        ),
+        (
+            "Scorer",
+            "compares texts with each other, not models with other tokens; low is not good by "
+            "itself: text that repeats itself is probable. Its overlap with the training text is "
+            "looked for by 1,000 random 20-grams each way (McCoy et al. 2021, appendix G.1), by "
+            "letters alone.",
+        ),
+    ]
 
 
 def _novelty() -> Terms:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textassay.report.figures import Figure, Matrix, Panel
+from textassay.report.likely import quality_and_novelty
 from textassay.report.natural import MATRIX, MEANING, compared, mark_of
 from textassay.report.varied import VARIETY
 from textassay.results import Measurement, Record, Series
@@ -30,6 +31,7 @@ def make_figures(records: Sequence[Record]) -> list[Figure]:
     return [
         *_of_tendencies(series, measured),
         *_of_overlap(series, measured),
+        *(figure for figure in [quality_and_novelty(measured)] if figure is not None),
         *_of_novelty(series),
     ]
 

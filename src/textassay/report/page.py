@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from textassay.report.answers import answers
 from textassay.report.definitions import definitions
 from textassay.report.drawing import as_svg, draw
+from textassay.report.likely import likelihood_table
 from textassay.report.make_figures import make_figures
 from textassay.report.natural import distances_table, triangle_table, values_table
 from textassay.report.printable import printable
@@ -18,7 +20,6 @@ from textassay.report.tables import TableData, interval, number
 from textassay.report.varied import VARIETY, repeated_table, variety_table
 from textassay.report.words import (
     COPYING,
-    answers,
     scores_of,
     times,
     units_column,
@@ -112,6 +113,7 @@ def render_page(records: Sequence[Record]) -> str:
             )
             if data is not None
         ],
+        likely=likelihood_table(measured),
         has_novelty=any(r.measure.startswith("novelty.") for r in measured),
         scores=_scores_table(measured),
         ngrams=_ngrams_table(records),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textassay.report.likely import likelihood_table
 from textassay.report.natural import distances_table, triangle_table, values_table
 from textassay.report.printable import printable
 from textassay.report.tables import interval, number
@@ -50,6 +51,7 @@ def print_results(records: Sequence[Record], console: Console) -> None:
         triangle_table(measured),
         variety_table(measured),
         repeated_table(records),
+        likelihood_table(measured),
     ):
         if data is not None:
             _print_title(data.caption, console)

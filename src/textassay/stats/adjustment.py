@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from textassay.results import Measurement, Record, finite
 from textassay.stats.multiplicity import benjamini_hochberg, holm
 
-PRIMARY = ("tendencies.unigram.tvd", "overlap.self_bleu4", "novelty.pointwise")
+PRIMARY = (
+    "tendencies.unigram.tvd",
+    "overlap.self_bleu4",
+    "likelihood.nll_token",
+    "novelty.pointwise",
+)
 
 
 def adjust(records: Sequence[Record]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from textassay.parallel import Workers
-from textassay.results import Measurement, Record, Series, finite, make_signature
+from textassay.results import Measurement, Record, Series, finite
 from textassay.stats.count_comparison import (
     CountComparison,
     common_size,
@@ -76,10 +76,7 @@ class CountBench:
 
     def sign(self, measure: str, **parts: object) -> str:
         """The signature of a measure."""
-        common = dict(self.setting.signature)
-        version = common.pop("v")
-        found = {**common, **parts, "unit": self.setting.unit, "protocol": self.setting.protocol}
-        return make_signature(measure, **found, v=version)
+        return self.setting.sign(measure, **parts)
 
     def errors(self, kind: str, sample: Grouped, statistics: Statistics) -> Array:
         """Standard errors of a sample's own values."""

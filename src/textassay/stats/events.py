@@ -120,3 +120,18 @@ def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
     logs = gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)
     mass = np.exp(logs + xlogy(i, share) + xlog1py(n - i, -share))
     return float(min(1.0, mass[mass <= mass[counts[0]] * (1 + 1e-7)].sum()))
+
+
+def exact_share(events: int, number: int) -> tuple[float, float]:
+    """The exact 95 % interval of a share (Clopper and Pearson 1934).
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in exact_share(0, 1000)]
+    [0.0, 0.0037]
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(events, number - events + 1, 0.025)) if events else 0.0
+    high = float(betaincinv(events + 1, number - events, 0.975)) if events < number else 1.0
+    return low, high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -200,6 +200,54 @@ class RatioBench(Generic[ColumnType]):
             self.setting,
             no_verdict,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class RatioSide:
+    """One text's sums, and what a record tells of it."""
+
+    name: str
+    is_human: bool
+    sums: RatioSums
+    documents: int
+    tokens: int
+    content: int
+    may_pair: bool = False
+
+
+def ratio_measurements(
+    sides: Sequence[RatioSide],
+    columns: Sequence[ColumnType],
+    setting: Setting,
+    sign: Callable[[str], str],
+) -> Iterator[Measurement]:
+    """Records of measures of several texts; people's, if it is there, is compared with.
+
+    Parameters
+    ----------
+    sides : sequence of RatioSide
+    columns : sequence of Column
+    setting : Setting
+    sign : callable
+        From a measure's name to its signature.
+    """
+    bench: RatioBench[ColumnType] = RatioBench(setting, joint=slice(0, 0))
+    measured = [
+        (side, measure(columns, side.sums, side.documents, side.tokens, setting, side.content))
+        for side in sides
+    ]
+    human = next((found for side, found in measured if side.is_human), None)
+    for side, mine in measured:
+        is_human = mine is human
+        interval = intervals(mine, None if is_human else human)
+        comparison = None
+        if human is not None and not is_human:
+            comparison = bench.compare(mine, human, may_pair=side.may_pair)
+        for k, column in enumerate(columns):
+            record = bench.record(side.name, mine, interval, k, sign(column.measure))
+            if comparison is not None and human is not None:
+                bench.add_comparison(record, comparison, mine, human, k)
+            yield record
 
 
 def without_noise(distance: float, *values: float) -> float:

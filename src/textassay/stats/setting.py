@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textassay.results import make_signature
+
 PROTOCOLS = ("equal", "published")
 
 
@@ -42,6 +44,13 @@ class Setting:
     def margin_of(self, measure: str) -> float | None:
         """The user's own margin of a measure, if there is one."""
         return self.margins.get(measure, self.margins.get(""))
+
+    def sign(self, measure: str, **parts: object) -> str:
+        """The signature of a measure."""
+        common = dict(self.signature)
+        version = common.pop("v")
+        found = {**common, **parts, "unit": self.unit, "protocol": self.protocol}
+        return make_signature(measure, **found, v=version)
 
     def rng(self, *names: object) -> np.random.Generator:
         """The generator for a purpose.
