@@ -53,6 +53,7 @@ def train(
     schedule: Annotated[str, Parameter(help="constant, cosine, or halving.")] = "cosine",
     clip_norm: float = 1.0,
     clip_value: float | None = None,
+    checkpoint_every: Annotated[int, Parameter(help="Steps between checkpoints.")] = 500,
     seed: int = 0,
     quiet: _Quiet = False,
 ) -> int:
@@ -93,6 +94,7 @@ def train(
                 schedule=schedule,
                 clip_norm=clip_norm,
                 clip_value=clip_value,
+                checkpoint_every=checkpoint_every,
                 seed=seed,
             )
             development = _texts(dev, documents) if dev else []

@@ -18,7 +18,7 @@ from textassay.models.decoding import Decoding, decoded, decoded_rows
 from textassay.models.networks import NETWORKS, Network, Shape
 from textassay.models.neural import NeuralModel
 from textassay.models.text_tokens import END, SPECIAL, ListedTokens, learn_tokens, tokens_from
-from textassay.models.training import TrainingOptions, train
+from textassay.models.training import TrainingOptions, to_tensorboard, train
 
 LINES = ["a cat sat on a mat", "a dog sat", "the cat and the dog", "on the mat a dog"] * 12
 
@@ -193,7 +193,7 @@ class StoppedError(Exception):
 def test_a_stopped_run_ends_with_the_same_bits(network: str, tmp_path: Path) -> None:
     tokens = learn_tokens("words", LINES, None)
     shape = Shape(network, tokens.size, width=16, heads=2, window=8, kernel=3, memory=True)
-    options = TrainingOptions(epochs=3, batch=4, stretch=6, checkpoint_every=5)
+    options = TrainingOptions(epochs=3, batch=4, stretch=6, checkpoint_every=5, log_every=4)
     folders = [tmp_path / name for name in ("whole", "stopped")]
     for folder in folders:
         folder.mkdir()
@@ -216,11 +216,30 @@ def test_a_stopped_run_ends_with_the_same_bits(network: str, tmp_path: Path) -> 
     assert weights[0] == weights[1]
     metrics = [(folder / "metrics.jsonl").read_text() for folder in folders]
     assert metrics[0] == metrics[1]
-    losses = [json.loads(line)["loss"] for line in metrics[0].splitlines()]
-    assert losses[-1] < losses[0]
+    lines = [json.loads(line) for line in metrics[0].splitlines()]
+    epochs = [line for line in lines if "development" in line]
+    assert [line["epoch"] for line in epochs] == [1, 2, 3]
+    assert epochs[-1]["loss"] < epochs[0]["loss"]
+    between = [line["step"] for line in lines if "development" not in line]
+    assert between == list(range(4, epochs[-1]["step"] + 1, 4))
     other = TrainingOptions(epochs=4, batch=4, stretch=6)
     with pytest.raises(InputError, match="checkpoint of other text or settings"):
         train(LINES, tokens, shape, other, folder=folders[1])
+
+
+def test_a_summary_writer_can_be_passed_in(tmp_path: Path) -> None:
+    class Writer:
+        told: list[tuple[str, float, int]] = []
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            self.told.append((name, value, step))
+
+    tokens = learn_tokens("words", LINES, None)
+    options = TrainingOptions(epochs=1, batch=4, stretch=6)
+    shape = Shape("lstm", tokens.size, width=8)
+    train(LINES, tokens, shape, options, folder=tmp_path, logger=to_tensorboard(Writer()))
+    assert {name for name, _, _ in Writer.told} == {"loss", "rate"}
+    assert Writer.told[-1][2] > 0
 
 
 def test_too_little_text_is_named(tmp_path: Path) -> None:

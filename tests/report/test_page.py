@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from textassay.cli import main
+from textassay.report.answers import answers
 from textassay.report.drawing import as_svg, draw
 from textassay.report.figures import write_figures
 from textassay.report.make_figures import make_figures
 from textassay.report.page import write_page
-from textassay.report.answers import answers
 from textassay.results import Example, Measurement, Record, Series, Warn, read_results
 
 CHROMIUM = next(

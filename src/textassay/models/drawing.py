@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.models.decoding import Decoding, decoded_rows
+from textassay.models.memory import enough_memory
 
 ROWS = 32  # texts at a time
 Array = NDArray[np.float64]
@@ -63,6 +64,18 @@ def draw_ids(
     progress : callable, optional
         Told how many texts are done.
     """
+    with enough_memory("shorter prompts or texts need less"):
+        return _draw_all(new_reader, prompts, decoding, limits, seeds, progress)
+
+
+def _draw_all(
+    new_reader: Callable[[], Reader],
+    prompts: Sequence[list[int]],
+    decoding: Decoding,
+    limits: Sequence[int],
+    seeds: Sequence[int],
+    progress: Callable[[int], None] | None,
+) -> list[list[int]]:
     found: list[list[int]] = [[] for _ in prompts]
     order = sorted(range(len(prompts)), key=lambda r: len(prompts[r]))
     rows_at_once = ROWS if decoding.beams == 1 else 1

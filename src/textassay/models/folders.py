@@ -1,9 +1,10 @@
-"""Folders in the format of transformers: one way to read them."""
+"""Folders in the format of transformers, and GGUF files: one way to read them."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,12 @@ def without_bars() -> Iterator[None]:
 
 
 def read_folder(path: Path, kind: str, feature: str, model: str) -> tuple[Any, Any]:
-    """The tokenizer and the network of a folder, without network access.
+    """The tokenizer and the network of a folder or a GGUF file, without network access.
 
     Parameters
     ----------
     path : Path
+        What a GGUF file holds in fewer bits is turned into single precision.
     kind : str
         The class of transformers that reads it, such as ``AutoModel``.
     feature, model : str
@@ -49,12 +51,23 @@ def read_folder(path: Path, kind: str, feature: str, model: str) -> tuple[Any, A
         transformers: Any = importlib.import_module("transformers")
     except ImportError:
         raise MissingExtraError(feature, "torch and transformers", "neural") from None
+    place = str(path)
+    # safetensors alone: other weights are pickles, which can run code
+    more: dict[str, Any] = {"use_safetensors": True}
+    named: dict[str, Any] = {}
+    if path.suffix == ".gguf":
+        for package in ("gguf", "accelerate"):
+            if importlib.util.find_spec(package) is None:
+                raise MissingExtraError("GGUF files", "gguf and accelerate", "gguf")
+        place, named = str(path.parent), {"gguf_file": path.name}
+        more = named
     try:
         with without_bars():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
-            # safetensors alone: other weights are pickles, which can run code
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                place, local_files_only=True, **named
+            )
             network = getattr(transformers, kind).from_pretrained(
-                str(path), local_files_only=True, use_safetensors=True
+                place, local_files_only=True, **more
             )
     except Exception as error:  # whatever is wrong with the files
         first = str(error).strip().partition("\n")[0]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textassay.errors import InputError, MissingExtraError
 from textassay.models.decoding import Decoding
 from textassay.models.drawing import draw_ids
+from textassay.models.memory import enough_memory
 from textassay.models.prompts import paired
 from textassay.models.text_tokens import BEGIN, END, UNKNOWN, TextTokens, tokens_from
 from textassay.stats.resampling import as_generator
@@ -102,7 +103,7 @@ class NeuralModel:
         out: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
         order = sorted(range(len(texts)), key=lambda d: len(encoded[d][0]))
         done = 0
-        with torch.inference_mode():
+        with torch.inference_mode(), enough_memory("shorter texts need less"):
             for first in range(0, len(order), batch_size):
                 chosen = order[first : first + batch_size]
                 rows = [[BEGIN, *encoded[d][0], END] for d in chosen]

@@ -14,6 +14,7 @@ from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding
 from textassay.models.drawing import draw_ids
 from textassay.models.folders import read_folder
+from textassay.models.memory import enough_memory
 from textassay.models.neural import require_torch
 from textassay.models.prompts import paired
 from textassay.stats.resampling import as_generator
@@ -115,7 +116,7 @@ class PretrainedModel:
         ]
         pieces.sort(key=lambda piece: piece[3] - piece[1])
         found: dict[tuple[int, int], NDArray[np.float64]] = {}
-        with self._torch.inference_mode():
+        with self._torch.inference_mode(), enough_memory("shorter texts need less"):
             for at in range(0, len(pieces), batch_size):
                 batch = pieces[at : at + batch_size]
                 logs = self._score([rows[d][0][begin:end] for d, begin, _, end in batch])

@@ -25,6 +25,7 @@ from textassay.models.checkpoints import (
     taken_apart,
     write_checkpoint,
 )
+from textassay.models.memory import enough_memory
 from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
 from textassay.models.text_tokens import BEGIN, TextTokens
@@ -63,6 +64,8 @@ class TrainingOptions:
     seed : int
     checkpoint_every : int
         Steps between checkpoints; one is written after each epoch, too.
+    log_every : int
+        Steps between lines of ``metrics.jsonl``; one is written after each epoch, too.
     """
 
     epochs: int = 10
@@ -79,6 +82,7 @@ class TrainingOptions:
     patience: int = 2
     seed: int = 0
     checkpoint_every: int = 500
+    log_every: int = 100
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -88,7 +92,7 @@ class TrainingOptions:
         ):
             if value not in allowed:
                 raise UsageError(f"{name} {value!r}: choose one of {', '.join(allowed)}")
-        for name in ("epochs", "batch", "stretch", "patience", "checkpoint_every"):
+        for name in ("epochs", "batch", "stretch", "patience", "checkpoint_every", "log_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: at least 1 is needed")
         if not 0 < self.rate < math.inf:
@@ -104,6 +108,17 @@ class Progress:
     steps: int
     loss: float
     tokens_per_second: float
+
+
+def to_tensorboard(writer: Any) -> Logger:
+    """A logger for a ``torch.utils.tensorboard.SummaryWriter``."""
+
+    def log(line: dict[str, float]) -> None:
+        for name, value in line.items():
+            if name not in ("step", "epoch"):
+                writer.add_scalar(name, value, int(line["step"]))
+
+    return log
 
 
 def train(
@@ -131,12 +146,14 @@ def train(
         For the model, checkpoints and ``metrics.jsonl``.
     progress : callable, optional
     logger : callable, optional
-        Given each line of ``metrics.jsonl`` as a dict, for TensorBoard or others.
+        Given each line of ``metrics.jsonl`` as a dict: ``run.log`` of Weights & Biases, or
+        :func:`to_tensorboard`.
 
     Raises
     ------
     UsageError
         If there is too little text for a batch.
+        Also if memory does not suffice; the last checkpoint is still there then.
     InputError
         If the folder's checkpoint is of another run.
 
@@ -148,11 +165,12 @@ def train(
     """
     documents = tokens.encode([text for text in texts if text.strip()])
     batches = Batches(documents, options.reading, options.batch, options.stretch, options.seed)
-    run = _Run(tokens, shape, options, folder, batches, development, logger)
-    run.begin()
-    while run.epoch < options.epochs and not run.is_done:
-        run.read_epoch(progress)
-    return run.finish()
+    with enough_memory("a smaller --width, --batch, --stretch or vocabulary needs less"):
+        run = _Run(tokens, shape, options, folder, batches, development, logger)
+        run.begin()
+        while run.epoch < options.epochs and not run.is_done:
+            run.read_epoch(progress)
+        return run.finish()
 
 
 class _Run:
@@ -251,6 +269,9 @@ class _Run:
                 self.losses.append(self._step(block, self.position, end))
                 done += (end - self.position) * block.shape[0]
                 self.position, self.step = end, self.step + 1
+                if self.step % self.options.log_every == 0:
+                    recent = float(np.mean(self.losses[-self.options.log_every :]))
+                    self._write_metrics(self._line(recent))
                 if self.step % self.options.checkpoint_every == 0:
                     self.save_checkpoint()
                 if progress and self.step % 20 == 0:
@@ -261,7 +282,7 @@ class _Run:
             self.block, self.position, self.state = self.block + 1, 0, None
         mean = float(np.mean(self.losses))
         self.epoch, self.block, self.losses = self.epoch + 1, 0, []
-        line = {"epoch": self.epoch, "step": self.step, "loss": mean, "rate": self._rate()}
+        line = self._line(mean)
         if self.development:
             self.network.eval()
             with torch.inference_mode():
@@ -269,6 +290,9 @@ class _Run:
             self._judge(line["development"])
         self._write_metrics(line)
         self.save_checkpoint()
+
+    def _line(self, loss: float) -> dict[str, float]:
+        return {"epoch": self.epoch, "step": self.step, "loss": loss, "rate": self._rate()}
 
     def _step(self, block: Any, begin: int, end: int) -> float:
         """One update; returns the mean loss, nats a token."""

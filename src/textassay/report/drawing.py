@@ -85,6 +85,13 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
         return
     if panel.style == "points":
         _draw_points(axes, panel, systems, ink)
+        if panel.log_x:
+            from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
         return
     _draw_curves(axes, panel, systems, ink)
     if panel.is_share:

@@ -176,9 +176,9 @@ def _passage_text(text: str) -> str:
 
 def _scores_table(measured: Sequence[Measurement]) -> TableData:
     compared = any(r.distance is not None for r in measured)
-    units = units_column(measured)
-    columns = ["system", "documents", *units, "tokens", "score", "95 %"]
     scores = scores_of(measured)
+    units = units_column(whole for whole, _ in scores)
+    columns = ["system", "documents", *units, "tokens", "score", "95 %"]
     cut = next((r for whole, r in scores if r is not whole), None)
     if cut is not None:
         columns.append(f"first {parse_signature(cut.signature)['len']} tokens")
