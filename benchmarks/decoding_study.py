@@ -1,6 +1,6 @@
-"""Models x decodings on two texts: train, sample, assay. What docs/results/decoding.md tells of.
+"""Models x decodings on two texts: train, then sample and assay. See docs/results/decoding.md.
 
-python benchmarks/decoding_study.py --work DIR train|sample|assay [--only war-and-peace/lstm]
+python benchmarks/decoding_study.py --work DIR train|assay|tables [--only war-and-peace/lstm]
 
 Everything is done by the commands that a user has; a stage that was stopped goes on where it was.
 Needs the published data (docs/reproducing.md).
@@ -9,6 +9,8 @@ Needs the published data (docs/reproducing.md).
 from __future__ import annotations
 
 import argparse
+import json
+import random
 import shlex
 import subprocess
 import sys
@@ -27,7 +29,8 @@ MODELS = {
 JUDGE = ["--layers", "2", "--epochs", "6"]
 NETWORK = ["--tokens", "bpe", "--vocabulary", "4096", "--width", "256"]
 READING = {"war-and-peace": "documents", "wikitext-2": "contiguous"}
-SAMPLES = {"war-and-peace": 2000, "wikitext-2": 500}
+# words of a prompt, fewest words behind it, texts, tokens of a text at most
+ASKED = {"war-and-peace": (3, 4, 1000, 60), "wikitext-2": (16, 24, 300, 300)}
 
 
 def prepare(work: Path) -> None:
@@ -48,6 +51,25 @@ def prepare(work: Path) -> None:
     }
     for part, chosen in parts.items():
         (work / f"wikitext-2/{part}.txt").write_text("".join(chosen), encoding="utf-8")
+    for name in READING:
+        write_prompts(work / name, *ASKED[name][:3])
+
+
+def write_prompts(folder: Path, length: int, least: int, number: int) -> None:
+    """First words of people's documents, and how people went on: other documents than trained on.
+
+    Documents are drawn at random, each prompt once.
+    """
+    rows: dict[str, str] = {}
+    for line in (folder / "human.txt").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if len(words) >= length + least and not line.startswith("="):
+            rows.setdefault(" ".join(words[:length]), " ".join(words[length:]))
+    prompts = random.Random(0).sample(sorted(rows), number)
+    (folder / "prompts.txt").write_text("".join(f"{p}\n" for p in prompts), encoding="utf-8")
+    with (folder / "human.jsonl").open("w", encoding="utf-8") as file:
+        for prompt in prompts:
+            file.write(json.dumps({"prompt": prompt, "text": f" {rows[prompt]}"}) + "\n")
 
 
 def articles_of(file: Path) -> list[str]:
@@ -87,10 +109,24 @@ def train(work: Path, text: str, model: str) -> None:
     (folder / "done").touch()
 
 
+def assay(work: Path, text: str) -> None:
+    """All models under all decodings behind the same prompts, beside how people went on."""
+    folder = work / text
+    models = [f"{model}={folder / model}" for model in MODELS if (folder / model / "done").exists()]
+    *_, number, longest = ASKED[text]
+    run(
+        *["run", "--sample", *models, "--decoding", *DECODINGS, "-n", str(number)],
+        *["--prompts", str(folder / "prompts.txt"), "--max-length", str(longest)],
+        *["--human", str(folder / "human.jsonl"), "--train", str(folder / "train.txt")],
+        *["--scorer", str(folder / "judge"), "--scorer-train", str(folder / "judge.txt")],
+        *["--tokenizer", "whitespace", "--out", str(folder / "assay"), "--quiet"],
+    )
+
+
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=["train", "sample", "assay"])
+    parser.add_argument("stage", choices=["train", "assay", "tables"])
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
@@ -101,6 +137,8 @@ def main() -> None:
             for model in (*MODELS, "judge"):
                 if f"{text}/{model}".startswith(options.only):
                     train(work, text, model)
+        elif options.stage == "assay" and text.startswith(options.only):
+            assay(work, text)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 python benchmarks/models.py [--steps 60] [--repeats 5]
 
-Two layers of 200, batches of 20 rows x 35 tokens, 33,278 words, dropout .2, SGD at a rate of 20 with
-gradients clipped to a norm of .25: what pytorch/examples/word_language_model does by default. The
-plain loop is that recipe written out here, once with tied weights, as the model has them, and once
-without. Both run in turn in one process; ratios are taken within a turn.
+Two layers of 200, batches of 20 rows x 35 tokens, 33,278 words, dropout .2, SGD at a rate of 20
+with gradients clipped to a norm of .25: what pytorch/examples/word_language_model does by default.
+The plain loop is that recipe written out here, once with tied weights, as the model has them, and
+once without. Both run in turn in one process; ratios are taken within a turn.
 """
 
 from __future__ import annotations

@@ -102,8 +102,9 @@ class Network(nn.Module):
 
     def loss(self, hidden: Tensor, targets: Tensor, known: Tensor) -> Tensor:
         """Mean negative log-probability of the targets that are known, nats a token."""
-        logs = self.target_logs(hidden, targets)
-        return -(logs * known).sum() / known.sum().clamp(min=1)
+        # the softmax is most of the work: nothing of it for what is not learnt
+        logs = self.target_logs(hidden[known][None], targets[known][None])
+        return -logs.sum() / max(1, logs.numel())
 
     def target_logs(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Log-probabilities of the targets, float[B, T]."""
