@@ -123,6 +123,71 @@ def assay(work: Path, text: str) -> None:
     )
 
 
+def tables(work: Path, text: str) -> None:
+    """Markdown of what an assay found."""
+    from textassay.report.natural import MATRIX, MEANING, mark_of
+    from textassay.results import Measurement, Series, parse_signature, read_results
+
+    records = read_results(work / text / "assay")
+    cells: dict[tuple[str, str], Measurement] = {}
+    for r in records:
+        if isinstance(r, Measurement):
+            parts = parse_signature(r.signature)
+            if "against" not in parts and parts.get("source", "both") == "both":
+                # a set of one length, where there is one, has the verdict
+                if (r.system, r.measure) not in cells or "len" in parts:
+                    cells[r.system, r.measure] = r
+    whole = {
+        (r.system, r.measure): r
+        for r in reversed(records)
+        if isinstance(r, Measurement) and "len" not in parse_signature(r.signature)
+    }
+    curves = {r.system: r for r in records if isinstance(r, Series) and r.measure == BY_N}
+    systems = [*dict.fromkeys(s for s, m in cells if m == "likelihood.nll_token")]
+
+    def cell(system: str, measure: str, digits: int = 3) -> str:
+        r = cells.get((system, measure))
+        value = None if r is None else (r.value if r.distance is None else r.distance)
+        return "" if r is None or value is None else f"{value:.{digits}f} {mark_of(r)}".strip()
+
+    def number(system: str, measure: str, digits: int = 3) -> str:
+        r = whole.get((system, measure))
+        mark = mark_of(cells[system, measure]) if (system, measure) in cells else ""
+        return "" if r is None or r.value is None else f"{r.value:.{digits}f} {mark}".strip()
+
+    rows = [["system", *(MEANING[m] for m in MATRIX)]]
+    rows += [[s, *(cell(s, m) for m in MATRIX)] for s in systems if s != "human"]
+    show(rows)
+    rows = [["system", *(f"n={n:g}" for n in curves["human"].x)]]
+    rows += [[s, *(f"{y:.3f}" for y in curves[s].y)] for s in systems]
+    show(rows)
+    columns = {
+        "perplexity": ("likelihood.perplexity", 1),
+        "nats a token": ("likelihood.nll_token", 3),
+        "duplication": ("novelty.pointwise", 3),
+        "longest copy": ("novelty.longest_copy", 0),
+        "in copies >= 50": ("novelty.copied50", 4),
+        "Self-BLEU-4": ("overlap.self_bleu4", 3),
+        "distinct-2": ("overlap.distinct2", 3),
+        "BLEU-4": ("overlap.bleu4", 3),
+        "repeated 4-grams": ("overlap.repetition4", 4),
+    }
+    rows = [["system", *columns]]
+    rows += [[s, *(number(s, m, digits) for m, digits in columns.values())] for s in systems]
+    show(rows)
+
+
+BY_N = "novelty.by_n.both"
+
+
+def show(rows: list[list[str]]) -> None:
+    """A table of Markdown."""
+    head, *rest = rows
+    for row in (head, ["---"] * len(head), *rest):
+        print(f"| {' | '.join(row)} |")
+    print()
+
+
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -139,6 +204,9 @@ def main() -> None:
                     train(work, text, model)
         elif options.stage == "assay" and text.startswith(options.only):
             assay(work, text)
+        elif options.stage == "tables" and (work / text / "assay" / "results.jsonl").exists():
+            print(f"## {text}\n")
+            tables(work, text)
 
 
 if __name__ == "__main__":

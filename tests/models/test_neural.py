@@ -32,12 +32,26 @@ def small(
     return NeuralModel(Network(Shape(network, tokens.size, **shape)), tokens)
 
 
+histories = st.lists(st.sampled_from(["a", "cat", "sat", "never"]), max_size=40).map(" ".join)
+
+
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("cutoffs", [(), (5,)])
-def test_probabilities_sum_to_one(network: str, cutoffs: tuple[int, ...]) -> None:
-    model = small(network, cutoffs=cutoffs)
-    found = model.next_probabilities(["a cat", "", "unknown words", "a " * 40])
+@settings(max_examples=10 * EXAMPLES)
+@given(texts=st.lists(histories, min_size=1, max_size=3), seed=st.integers(0, 99))
+def test_probabilities_of_any_network_sum_to_one(
+    network: str, cutoffs: tuple[int, ...], texts: list[str], seed: int
+) -> None:
+    model = small(network, cutoffs=cutoffs, seed=seed)
+    found = model.next_probabilities(texts)
+    assert (found >= 0).all()
     assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("cutoffs", [(), (5,)])
+def test_the_next_token_is_what_a_text_is_scored_by(network: str, cutoffs: tuple[int, ...]) -> None:
+    model = small(network, cutoffs=cutoffs)
     (logs,) = model.log_probabilities(["a cat"])
     steps = [model.next_probabilities([text])[0] for text in ("", "a", "a cat")]
     ids = [*model.tokens.encode(["a cat"])[0], END]
