@@ -133,10 +133,10 @@ def tables(work: Path, text: str) -> None:
     for r in records:
         if isinstance(r, Measurement):
             parts = parse_signature(r.signature)
-            if "against" not in parts and parts.get("source", "both") == "both":
-                # a set of one length, where there is one, has the verdict
-                if (r.system, r.measure) not in cells or "len" in parts:
-                    cells[r.system, r.measure] = r
+            counts = "against" not in parts and parts.get("source", "both") == "both"
+            # a set of one length, where there is one, has the verdict
+            if counts and ((r.system, r.measure) not in cells or "len" in parts):
+                cells[r.system, r.measure] = r
     whole = {
         (r.system, r.measure): r
         for r in reversed(records)
