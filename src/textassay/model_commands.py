@@ -16,6 +16,8 @@ from textassay.progress import Show, progress_bar
 from textassay.streams import safe
 
 if TYPE_CHECKING:
+    from textassay.corpus.documents import Document
+    from textassay.likelihood import Likelihood
     from textassay.models.training import Progress
 
 _Quiet = Annotated[bool, Parameter(negative=(), help="No progress.")]
@@ -184,24 +186,43 @@ def score(
     /,
     *,
     documents: _Documents = "line",
+    prompts: Annotated[
+        str | None, Parameter(help="For plain text: a file with a prompt for each document.")
+    ] = None,
     context: Annotated[
         int, Parameter(help="Tokens seen before a stretch of a text longer than the window.")
     ] = 512,
     stretch: Annotated[int, Parameter(help="Tokens scored in such a stretch.")] = 1024,
+    per_document: Annotated[
+        Path | None, Parameter(help="Write JSON lines: document, nll, tokens, characters, bytes.")
+    ] = None,
     json_lines: Annotated[
         bool, Parameter(name="--json", negative=(), help="One JSON object.")
     ] = False,
     quiet: _Quiet = False,
 ) -> int:
-    """How probable a model finds a text: per token, document, character and byte."""
-    from textassay.likelihood import Likelihood
+    """How probable a model finds a text: per token, document, character and byte.
+
+    Prompts, in records or from a file, are context that is not counted.
+    """
+    from textassay.corpus.documents import Reading, attach_prompts
+    from textassay.corpus.files import find_files
+    from textassay.likelihood.scoring import score_texts
     from textassay.models.loading import load_model
 
     model = load_model(folder, context=context, scored=stretch)
-    texts = _texts(text, documents)
+    read = _documents(text, documents)
+    space = ""
+    if prompts is not None:
+        attach_prompts(read, find_files(prompts), Reading(), name=text)
+        space = " "  # joins a prompt in plain text to its text
+    read = [document for document in read if document.text.strip()]
+    texts = [document.text for document in read]
+    before = [document.prompt + space if document.prompt else "" for document in read]
     with progress_bar(quiet) as show:
-        told = _teller(show, "scoring", len(texts))
-        found = Likelihood.from_logs(model.log_probabilities(texts, progress=told), texts)
+        found = score_texts(model, texts, before, progress=_teller(show, "scoring", len(texts)))
+    if per_document is not None:
+        _write_scores(per_document, found)
     closed = bool(model.closed)
     numbers = {
         "documents": len(texts),
@@ -224,18 +245,33 @@ def score(
     return 0
 
 
-def _texts(pattern: str, documents: str) -> list[str]:
-    """The documents of a text that hold anything."""
+def _write_scores(path: Path, found: Likelihood) -> None:
+    from textassay.results import encode, finite
+    from textassay.writing import atomic_file
+
+    columns = ("tokens", "characters", "bytes")
+    with atomic_file(path) as file:
+        for d, nll in enumerate(found.nll.tolist()):
+            row = {"document": d, "nll": finite(nll)}
+            file.write(encode({**row, **{name: int(getattr(found, name)[d]) for name in columns}}))
+
+
+def _documents(pattern: str, documents: str) -> list[Document]:
+    """The documents of a text, of which at least one holds anything."""
     from textassay.corpus.documents import MODES, Reading, read_documents
     from textassay.corpus.files import find_files
 
     if documents not in MODES or documents == "stream":
         raise UsageError(f"--documents {documents}: choose one of line, blank-line, file")
     read = read_documents(find_files(pattern), Reading(documents=documents))
-    texts = [document.text for document in read if document.text.strip()]
-    if not texts:
+    if not any(document.text.strip() for document in read):
         raise InputError("holds no text", file=pattern)
-    return texts
+    return read
+
+
+def _texts(pattern: str, documents: str) -> list[str]:
+    """The texts of a file that hold anything."""
+    return [d.text for d in _documents(pattern, documents) if d.text.strip()]
 
 
 def _numbers(option: str, text: str) -> tuple[int, ...]:

@@ -200,9 +200,12 @@ def _prompts(settings: AssaySettings, role: str) -> list[str] | None:
 
 
 def read_prompts(pattern: str, reading: Reading, length: int | None) -> list[str]:
-    """Prompts from plain text, one a line, or from records; the first `length` words of each."""
+    """Prompts from plain text, one a line, or from records; the first `length` words of each.
+
+    A record's prompt is its field for prompts if it has one, else its text.
+    """
     read = read_documents(find_files(pattern), replace(reading, documents="line", split_on=None))
-    prompts = [document.text for document in read]
+    prompts = [document.prompt or document.text for document in read]
     if length is None:
         return prompts
     return [" ".join(prompt.split()[:length]) for prompt in prompts]

@@ -143,3 +143,34 @@ def test_strides_change_no_short_text(published: Path, monkeypatch: pytest.Monke
     (joined,) = model.log_probabilities(["Once upon a time there was a dog."])
     (rest,) = model.log_probabilities([" there was a dog."], prompts=prompts)
     assert np.allclose(joined[-rest.size :], rest, atol=1e-4)
+
+
+def test_prompts_are_context_of_a_score(command: Run, text: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    more = ["--tokens", "characters", *SMALL]
+    assert command("train", text, "--out", model, "--model", "lstm", *more)[0] == 0
+    rows = [("w1 w2", "w3 w1"), ("", "w2 w2 w1"), ("w5", "w1")]
+    whole, parts, plain, prompts = (tmp_path / n for n in ("w.txt", "r.jsonl", "p.txt", "q.txt"))
+    whole.write_text("".join(f"{prompt} {text}".strip() + "\n" for prompt, text in rows))
+    parts.write_text(
+        "".join(
+            json.dumps({"prompt": f"{prompt} " if prompt else "", "text": text}) + "\n"
+            for prompt, text in rows
+        )
+    )
+    plain.write_text("".join(f"{text}\n" for _, text in rows))
+    prompts.write_text("".join(f"{prompt}\n" for prompt, _ in rows))
+    each = tmp_path / "each.jsonl"
+    code, out, err = command("score", model, parts, "--json", "--per-document", each)
+    assert code == 0, err
+    found = json.loads(out)
+    assert json.loads(command("score", model, plain, "--prompts", prompts, "--json")[1])[
+        "nll_token"
+    ] == pytest.approx(found["nll_token"])
+    assert found["tokens"] == sum(len(text) + 1 for _, text in rows)
+    listed = [json.loads(line) for line in each.read_text().splitlines()]
+    assert [row["tokens"] for row in listed] == [len(text) + 1 for _, text in rows]
+    assert sum(row["nll"] for row in listed) == pytest.approx(found["nll_token"] * found["tokens"])
+    all_of_it = json.loads(command("score", model, whole, "--json")[1])
+    assert all_of_it["tokens"] > found["tokens"]
+    assert listed[1]["nll"] < all_of_it["nll_token"] * all_of_it["tokens"]
