@@ -17,9 +17,10 @@ from textassay.corpus.tokenizers import Tokenizer
 from textassay.corpus.units import UNITS
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.errors import InputError, UsageError
+from textassay.models.loading import check_model
 from textassay.results import SCHEMA_VERSION, Header, Measurement, Record, Warn
 from textassay.sampling import DrawnText
-from textassay.settings import AssaySettings, parse_named
+from textassay.settings import AssaySettings, check_names, parse_named
 
 FEWEST_UNITS = 30
 Drawn = Mapping[tuple[str, str], Sequence[DrawnText]]
@@ -54,15 +55,7 @@ def find_inputs(settings: AssaySettings, drawn: Drawn) -> list[AssayInput]:
                 found.append(AssayInput(name, role, find_files(pattern)))
     if len(settings.human) == 1:
         found[-1].name = "human"
-    names = [item.name for item in found]
-    for item in found:
-        if names.count(item.name) > 1:
-            raise UsageError(f"two inputs are named {item.name!r}: name them apart with NAME=FILE")
-        if item.role == "system" and item.name in ("human", "training text"):
-            kind = item.name.split()[0]
-            raise UsageError(
-                f"a system cannot be named {item.name!r}: that is the {kind} text's name"
-            )
+    check_names([(item.role, item.name) for item in found], len(settings.human))
     return found
 
 
@@ -82,7 +75,11 @@ def check_inputs(
     train: Sequence[InputFile],
     tokenizer: Tokenizer,
 ) -> None:
-    """Refuse standard input twice, and token ids beside text."""
+    """Refuse standard input twice, token ids beside text, and a scorer that is none."""
+    if settings.scorer is not None:
+        check_model(settings.scorer)
+    for pattern in settings.scorer_train:
+        find_files(pattern)
     everything = [file for item in inputs for file in item.files] + list(train)
     prompts = [p for p in (settings.prompts, settings.human_prompts) if p in ("-", "/dev/stdin")]
     if sum(file.is_standard_input for file in everything) + len(prompts) > 1:

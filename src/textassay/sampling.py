@@ -17,11 +17,12 @@ import numpy as np
 
 from textassay.corpus.documents import Reading, read_documents
 from textassay.corpus.files import find_files
+from textassay.errors import UsageError
 from textassay.models.decoding import Decoding
 from textassay.models.loading import digest_of_model, is_model, load_model
 from textassay.results import encode
 from textassay.resume import Store, digest_of
-from textassay.settings import AssaySettings, parse_named
+from textassay.settings import AssaySettings, check_names, parse_named
 from textassay.writing import atomic_file
 
 NUMBER = 1000  # texts of a model, where nothing tells how many
@@ -95,7 +96,6 @@ def draw_texts(
         Told how many texts are there.
     """
     texts: list[str] = []
-    keys: list[str] = []
     for number, first in enumerate(range(0, draw.number, _PIECE)):
         size = min(_PIECE, draw.number - first)
         prompts = None if draw.prompts is None else list(draw.prompts[first : first + size])
@@ -117,7 +117,6 @@ def draw_texts(
             if store:
                 store.save(piece, _packed(drawn))
         texts += drawn
-        keys.append(piece)
         if progress:
             progress(len(texts))
     return texts
@@ -164,31 +163,72 @@ def sampled_texts(
     UsageError
         If there are fewer prompts than texts.
     """
+    planned = _plan(settings)
     found: dict[tuple[str, str], list[DrawnText]] = {}
-    arguments = [("system", argument) for argument in settings.systems]
-    arguments += [("human", argument) for argument in settings.human]
-    arguments += [("train", argument) for argument in settings.train]
-    for role, argument in dict.fromkeys(arguments):
-        name, place = parse_named(argument) if role != "train" else ("train", argument)
-        if not is_model(place):
-            continue
-        model, key = load_model(place), digest_of_model(place)
-        prompts = _prompts(settings, role)
-        decodings = [Decoding.parse(text) for text in settings.decoding] or [Decoding()]
-        for decoding in decodings if role == "system" else [Decoding()]:
-            number = settings.number or (len(prompts) if prompts is not None else NUMBER)
-            draw = Draw(number, decoding, settings.max_length, prompts, settings.seed, role)
-            named = f"{name} {decoding}" if role == "system" and len(decodings) > 1 else name
-            told = None
-            if progress:
-                told = partial(_tell, progress, f"sampling {named}", number)
-            texts = draw_texts(model, draw, store=store, key=key, progress=told)
-            path = folder / f"{role}-{len(found)}-{_file_name(name)}-{decoding}.jsonl"
-            with atomic_file(path) as file:
-                file.write(b"".join(sample_lines(texts, draw, Path(place).name)))
-            described = {"model": place, "model_sha256": key, "decoding": str(decoding)}
-            found.setdefault((role, argument), []).append(DrawnText(named, path, described))
+    models: dict[str, tuple[Any, str]] = {}
+    for number, plan in enumerate(planned):
+        if plan.place not in models:
+            models = {plan.place: (load_model(plan.place), digest_of_model(plan.place))}
+        model, key = models[plan.place]
+        draw = plan.draw
+        told = None
+        if progress:
+            told = partial(_tell, progress, f"sampling {plan.named}", draw.number)
+        texts = draw_texts(model, draw, store=store, key=key, progress=told)
+        path = folder / f"{draw.role}-{number}-{_file_name(plan.named)}.jsonl"
+        with atomic_file(path) as file:
+            file.write(b"".join(sample_lines(texts, draw, Path(plan.place).name)))
+        described = {"model": plan.place, "model_sha256": key, "decoding": str(draw.decoding)}
+        text = DrawnText(plan.named, path, described)
+        found.setdefault((draw.role, plan.argument), []).append(text)
     return found
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A text that is to be drawn: for which argument, from which model, under what name."""
+
+    argument: str
+    place: str
+    named: str
+    draw: Draw
+
+
+def _plan(settings: AssaySettings) -> list[_Plan]:
+    """All that is to be drawn, checked before any model is loaded."""
+    decodings = [Decoding.parse(text) for text in settings.decoding] or [Decoding()]
+    if len(set(decodings)) < len(decodings):
+        raise UsageError(f"--decoding: {', '.join(map(str, decodings))}: one is named twice")
+    planned: list[_Plan] = []
+    names: list[tuple[str, str]] = []
+    for role, arguments in (
+        ("system", settings.systems),
+        ("human", settings.human),
+        ("train", settings.train),
+    ):
+        prompts = None
+        for argument in dict.fromkeys(arguments):
+            name, place = parse_named(argument) if role != "train" else ("train", argument)
+            if not is_model(place):
+                names.append((role, name))
+                continue
+            if prompts is None:
+                prompts = _prompts(settings, role)
+            number = settings.number or (len(prompts) if prompts is not None else NUMBER)
+            if prompts is not None and len(prompts) < number:
+                raise UsageError(
+                    f"--number {number}: more texts than prompts ({len(prompts):,}), and each "
+                    "text needs one"
+                )
+            several = role == "system" and len(decodings) > 1
+            for decoding in decodings if role == "system" else [Decoding()]:
+                named = f"{name} {decoding}" if several else name
+                draw = Draw(number, decoding, settings.max_length, prompts, settings.seed, role)
+                planned.append(_Plan(argument, place, named, draw))
+                names.append((role, named))
+    if planned:
+        check_names([pair for pair in names if pair[0] != "train"], len(settings.human))
+    return planned
 
 
 def _prompts(settings: AssaySettings, role: str) -> list[str] | None:

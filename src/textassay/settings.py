@@ -280,6 +280,25 @@ class AssaySettings:
         return {**parts, "v": textassay.__version__}
 
 
+def check_names(names: Sequence[tuple[str, str]], humans: int) -> None:
+    """Refuse two texts of one name, and systems with names of other sides.
+
+    Parameters
+    ----------
+    names : sequence of (role, name)
+        Roles are system and human.
+    humans : int
+        How many human texts there are; one is named ``human`` whatever it is called.
+    """
+    listed = [name for role, name in names if role == "system" or humans != 1]
+    for role, name in names:
+        if role == "system" and name in ("human", "training text"):
+            kind = name.split()[0]
+            raise UsageError(f"a system cannot be named {name!r}: that is the {kind} text's name")
+        if listed.count(name) > 1:
+            raise UsageError(f"two inputs are named {name!r}: name them apart with NAME=FILE")
+
+
 def parse_named(argument: str) -> tuple[str, str]:
     """Name and file of ``NAME=FILE``; a file alone is named by its stem.
 

@@ -228,7 +228,15 @@ def test_too_few_prompts(command: Run, texts: Path, model: Path) -> None:
     more = ["--prompts", prompts, "-n", 2]
     code, _, err = command("run", model, *more, "--out", texts / "out", *QUICK)
     assert code == 2
-    assert "1 prompts for 2 texts" in err
+    assert "--number 2: more texts than prompts (1)" in err
+    twice = ["--decoding", "greedy", "--decoding", "temperature=0"]
+    code, _, err = command("run", model, *twice, "--out", texts / "out", *QUICK)
+    assert code == 2
+    assert "--decoding: greedy, greedy: one is named twice" in err
+    code, _, err = command("run", model, f"three={model}", "--out", texts / "out", *QUICK)
+    assert code == 2
+    assert "two inputs are named 'three'" in err
+    assert not (texts / "out").exists()
     code, _, err = command("run", "--out", texts / "out", *QUICK)
     assert code == 2
     assert "name at least one generated text" in err

@@ -40,6 +40,26 @@ def digest_of_model(place: str | Path) -> str:
     return digest.hexdigest()
 
 
+def check_model(place: str | Path) -> None:
+    """Refuse what holds no model, at little cost: weights are not read.
+
+    Raises
+    ------
+    InputError
+        If nothing there looks like a model.
+    """
+    path = Path(place)
+    if is_model(path):
+        return
+    if not path.is_dir():
+        raise InputError("is no folder of a model", file=str(path))
+    raise InputError(
+        "holds no model: neither model.json (from textassay train) nor config.json (transformers) "
+        "with weights beside it",
+        file=str(path),
+    )
+
+
 def load_model(folder: str | Path, *, context: int = CONTEXT, scored: int = SCORED) -> Any:
     """A Kneser-Ney model, a neural one, or a pretrained one in the format of transformers.
 
@@ -57,10 +77,7 @@ def load_model(folder: str | Path, *, context: int = CONTEXT, scored: int = SCOR
         If there is none.
     """
     path = Path(folder)
-    if path.suffix == ".gguf" and path.is_file():
-        return PretrainedModel(path, context=context, scored=scored)
-    if not path.is_dir():
-        raise InputError("is no folder of a model", file=str(path))
+    check_model(path)
     if (path / "model.json").is_file():
         try:
             kind = json.loads((path / "model.json").read_text(encoding="utf-8")).get("model")
@@ -73,9 +90,4 @@ def load_model(folder: str | Path, *, context: int = CONTEXT, scored: int = SCOR
         from textassay.models.neural import NeuralModel
 
         return NeuralModel.load(path)
-    if (path / "config.json").is_file():
-        return PretrainedModel(path, context=context, scored=scored)
-    raise InputError(
-        "holds no model: neither model.json (from textassay train) nor config.json (transformers)",
-        file=str(path),
-    )
+    return PretrainedModel(path, context=context, scored=scored)
