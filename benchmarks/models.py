@@ -23,7 +23,8 @@ from torch import nn
 
 from textassay.models.networks import Shape
 from textassay.models.text_tokens import ListedTokens
-from textassay.models.training import Progress, TrainingOptions, train
+from textassay.models.training import train
+from textassay.models.training_options import Progress, TrainingOptions
 
 VOCABULARY, WIDTH, LAYERS, BATCH, STRETCH, DROPOUT = 33_278, 200, 2, 20, 35, 0.2
 

@@ -127,6 +127,8 @@ def measure_likelihood(work: Work, store: Store | None) -> tuple[list[Record], l
     from textassay.likelihood.scores import Likelihood
     from textassay.likelihood.scoring import score_texts
     from textassay.models.loading import digest_of_model, load_model
+    from textassay.models.pretrained import PretrainedModel
+    from textassay.models.prompts import spaced
     from textassay.scorer_check import scorer_overlap
 
     settings = work.settings
@@ -134,19 +136,21 @@ def measure_likelihood(work: Work, store: Store | None) -> tuple[list[Record], l
     strides = (settings.scorer_context, settings.scorer_stretch)
     work.show("likelihood: loading the scorer")
     model = load_model(place, context=strides[0], scored=strides[1])
-    key = f"{digest_of_model(place)} {strides}"
+    digest = digest_of_model(place)
+    key = f"{digest} {strides}"
     plain = {item.name for item in work.inputs if item.has_plain_prompts}
 
     def score(corpus: Corpus) -> Likelihood:
-        # prompts in plain text stand on a line of their own: a space joins them to their texts
-        prompts = [p + " " if p and corpus.name in plain else p for p in corpus.prompts]
+        texts, prompts = corpus.texts, corpus.prompts
+        if corpus.name in plain:
+            texts = [spaced(*pair) for pair in zip(prompts, texts, strict=True)]
         what = f"likelihood: scoring {corpus.name}"
         told = work.teller(what, len(corpus))
-        return score_texts(model, corpus.texts, prompts, store=store, key=key, progress=told)
+        return score_texts(model, texts, prompts, store=store, key=key, progress=told)
 
-    parts: dict[str, object] = {"scorer": Path(place).name}
-    if model.window is not None:
-        parts["window"] = model.window
+    parts: dict[str, object] = {"scorer": Path(place).name, "sha256": digest[:12]}
+    if isinstance(model, PretrainedModel):
+        parts.update(window=model.window, context=strides[0], stretch=strides[1])
     scorer = Scorer(Path(place).name, bool(model.closed), score, parts)
     setting = work.setting(5)
     records, sums = likelihood_records(*work.texts, scorer, setting)

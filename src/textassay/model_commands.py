@@ -18,7 +18,7 @@ from textassay.streams import safe
 if TYPE_CHECKING:
     from textassay.corpus.documents import Document
     from textassay.likelihood import Likelihood
-    from textassay.models.training import Progress
+    from textassay.models.training_options import Progress
 
 _Quiet = Annotated[bool, Parameter(negative=(), help="No progress.")]
 _Documents = Annotated[str, Parameter(help="line, blank-line, or file.")]
@@ -49,12 +49,15 @@ def train(
         str, Parameter(help="contiguous text, or documents by themselves (sentences in any order).")
     ] = "contiguous",
     batch: int = 20,
-    stretch: Annotated[int, Parameter(help="Tokens of a row that a step reads.")] = 64,
+    stretch: Annotated[
+        int | None,
+        Parameter(help="Tokens of a row that a step reads; default: 64, for a Transformer more."),
+    ] = None,
     optimiser: Annotated[str, Parameter(help="adamw, or sgd.")] = "adamw",
     rate: float = 2e-3,
     schedule: Annotated[str, Parameter(help="constant, cosine, or halving.")] = "cosine",
-    clip_norm: float = 1.0,
-    clip_value: float | None = None,
+    clip_norm: Annotated[float, Parameter(help="Longest gradient; 0: none.")] = 1.0,
+    clip_value: Annotated[float | None, Parameter(help="Largest part of it.")] = None,
     checkpoint_every: Annotated[int, Parameter(help="Steps between checkpoints.")] = 500,
     seed: int = 0,
     quiet: _Quiet = False,
@@ -71,8 +74,8 @@ def train(
         else:
             from textassay.models.networks import Shape
             from textassay.models.text_tokens import learn_tokens
-            from textassay.models.training import TrainingOptions
             from textassay.models.training import train as train_network
+            from textassay.models.training_options import TrainingOptions
 
             learnt = learn_tokens(tokens, texts, vocabulary)
             shape = Shape(
@@ -90,11 +93,12 @@ def train(
                 epochs=epochs,
                 reading=reading,
                 batch=batch,
-                stretch=stretch,
+                # without memory nothing beyond a stretch is seen
+                stretch=stretch or (max(64, window) if model == "transformer" else 64),
                 optimiser=optimiser,
                 rate=rate,
                 schedule=schedule,
-                clip_norm=clip_norm,
+                clip_norm=clip_norm or None,
                 clip_value=clip_value,
                 checkpoint_every=checkpoint_every,
                 seed=seed,
@@ -209,16 +213,16 @@ def score(
     from textassay.corpus.files import find_files
     from textassay.likelihood.scoring import score_texts
     from textassay.models.loading import load_model
+    from textassay.models.prompts import spaced
 
     model = load_model(folder, context=context, scored=stretch)
     read = _documents(text, documents)
     space = ""
     if prompts is not None:
         attach_prompts(read, find_files(prompts), Reading(), name=text)
-        space = " "  # joins a prompt in plain text to its text
-    read = [document for document in read if document.text.strip()]
-    texts = [document.text for document in read]
-    before = [document.prompt + space if document.prompt else "" for document in read]
+        space = " "
+    before = [document.prompt for document in read]
+    texts = [spaced(d.prompt, d.text) if space else d.text for d in read]
     with progress_bar(quiet) as show:
         found = score_texts(model, texts, before, progress=_teller(show, "scoring", len(texts)))
     if per_document is not None:

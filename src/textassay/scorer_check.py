@@ -101,7 +101,7 @@ def _random_grams(
     ends = np.cumsum(places)
     if not places.any():
         return None
-    chosen = np.unique(rng.integers(0, ends[-1], _NUMBER))
+    chosen = np.sort(rng.choice(ends[-1], min(_NUMBER, ends[-1]), replace=False))
     of = np.searchsorted(ends, chosen, side="right")
     begins = whole.offsets[of] + chosen - (ends[of] - places[of])
     strings = vocabulary.strings
@@ -126,7 +126,9 @@ def _told(name: str, found: int, number: int, setting: Setting) -> list[Record]:
         n_tokens=number * _SIZE,
         n_units=number,
         resampling_unit="document",
-        signature=setting.sign(MEASURE, tok="bare-words", norm="casefold"),
+        signature=replace(setting, unit="document").sign(
+            MEASURE, tok="bare-words", norm="casefold"
+        ),
     )
     if record.value is not None and record.value <= _MUCH:
         return [record]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.conftest import Run, sentences
 
-SMALL = ["--width", 16, "--epochs", 1, "--batch", 4, "--stretch", 16, "--quiet"]
+SMALL = ["--width", 16, "--epochs", 1, "--batch", 4, "--stretch", 16, "--window", 16, "--quiet"]
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_prompts_are_context_of_a_score(command: Run, text: Path, tmp_path: Path
     whole.write_text("".join(f"{prompt} {text}".strip() + "\n" for prompt, text in rows))
     parts.write_text(
         "".join(
-            json.dumps({"prompt": f"{prompt} " if prompt else "", "text": text}) + "\n"
+            json.dumps({"prompt": prompt, "text": f" {text}" if prompt else text}) + "\n"
             for prompt, text in rows
         )
     )
@@ -167,9 +167,12 @@ def test_prompts_are_context_of_a_score(command: Run, text: Path, tmp_path: Path
     assert json.loads(command("score", model, plain, "--prompts", prompts, "--json")[1])[
         "nll_token"
     ] == pytest.approx(found["nll_token"])
-    assert found["tokens"] == sum(len(text) + 1 for _, text in rows)
+    # the space between prompt and text is the text's
+    assert found["tokens"] == sum(len(text) + 1 + bool(prompt) for prompt, text in rows)
     listed = [json.loads(line) for line in each.read_text().splitlines()]
-    assert [row["tokens"] for row in listed] == [len(text) + 1 for _, text in rows]
+    assert [row["tokens"] for row in listed] == [
+        len(text) + 1 + bool(prompt) for prompt, text in rows
+    ]
     assert sum(row["nll"] for row in listed) == pytest.approx(found["nll_token"] * found["tokens"])
     all_of_it = json.loads(command("score", model, whole, "--json")[1])
     assert all_of_it["tokens"] > found["tokens"]

@@ -161,7 +161,7 @@ def test_prompts_are_context_of_the_scorer(
         more: list[object] = ["--prompts", prompts]
     else:
         system = texts / "s.jsonl"
-        lines = (json.dumps({"prompt": f"{prompt} ", "text": text}) for prompt, text in rows)
+        lines = (json.dumps({"prompt": prompt, "text": f" {text}"}) for prompt, text in rows)
         system.write_text("\n".join(lines))
         more = []
     out = texts / "out"
@@ -169,11 +169,11 @@ def test_prompts_are_context_of_the_scorer(
     assert code == 0, err
     model = load_model(scorer)
     whole = model.log_probabilities([f"{prompt} {text}" for prompt, text in rows])
-    kept = [logs[len(prompt) + 1 :] for logs, (prompt, _) in zip(whole, rows, strict=True)]
+    kept = [logs[len(prompt) :] for logs, (prompt, _) in zip(whole, rows, strict=True)]
     exact = -np.concatenate(kept).sum() / sum(map(len, kept))
     nll = found(out)[1]["s", "likelihood.nll_token"]
     assert nll.value == pytest.approx(exact, rel=1e-5)
-    assert nll.n_tokens == sum(len(text) + 1 for _, text in rows)
+    assert nll.n_tokens == sum(len(text) + 2 for _, text in rows)
 
 
 def test_finished_pieces_are_not_drawn_again(tmp_path: Path, model: Path) -> None:

@@ -18,7 +18,8 @@ from textassay.models.decoding import Decoding, decoded, decoded_rows
 from textassay.models.networks import NETWORKS, Network, Shape
 from textassay.models.neural import NeuralModel
 from textassay.models.text_tokens import END, SPECIAL, ListedTokens, learn_tokens, tokens_from
-from textassay.models.training import TrainingOptions, to_tensorboard, train
+from textassay.models.training import train
+from textassay.models.training_options import TrainingOptions, to_tensorboard
 
 LINES = ["a cat sat on a mat", "a dog sat", "the cat and the dog", "on the mat a dog"] * 12
 
@@ -263,3 +264,22 @@ def test_too_little_text_is_named(tmp_path: Path) -> None:
         train(["a cat"], tokens, shape, TrainingOptions(), folder=tmp_path)
     with pytest.raises(UsageError, match="optimiser 'none': choose one of adamw, sgd"):
         TrainingOptions(optimiser="none")
+
+
+def test_a_window_beyond_what_was_seen_is_refused(tmp_path: Path) -> None:
+    tokens = learn_tokens("words", LINES, None)
+    shape = Shape("transformer", tokens.size, width=16, heads=2, window=8)
+    options = TrainingOptions(epochs=1, batch=4, stretch=6)
+    with pytest.raises(UsageError, match="a window of 8 needs --stretch 8, or --memory"):
+        train(LINES, tokens, shape, options, folder=tmp_path)
+    remembers = Shape("transformer", tokens.size, width=16, heads=2, window=8, memory=True)
+    train(LINES, tokens, remembers, options, folder=tmp_path)
+
+
+def test_training_stops_after_as_many_epochs_as_it_has_patience(tmp_path: Path) -> None:
+    tokens = learn_tokens("words", LINES, None)
+    shape = Shape("lstm", tokens.size, width=8)
+    options = TrainingOptions(epochs=9, batch=4, stretch=6, rate=1e-12, patience=2)
+    train(LINES, tokens, shape, options, folder=tmp_path, development=LINES[:5])
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["epoch"] for line in lines][-1] == 3  # the first is the best

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
 
 from textassay.errors import InputError, UsageError
@@ -135,3 +136,49 @@ def test_batches_change_nothing(model: PretrainedModel) -> None:
     one = model.log_probabilities(TEXTS, batch_size=1)
     for other in (model.log_probabilities(TEXTS), model.log_probabilities(TEXTS[::-1])[::-1]):
         assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(one, other, strict=True))
+
+
+def test_stretches_as_asked_for_where_the_window_holds_them(
+    model: PretrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Lily went to the park with a big red ball. " * 40
+    monkeypatch.setattr(model, "context", 256)
+    monkeypatch.setattr(model, "scored", 200)
+    (logs,) = model.log_probabilities([text])
+    ids, first = model._encoded("", text)
+    with torch.inference_mode():
+        exact = [model._score([ids[:456]])[0]]
+        at = 456
+        while at < len(ids):
+            exact.append(model._score([ids[at - 256 : at + 200]])[0][255:])
+            at += 200
+    assert first == 1
+    assert np.allclose(logs, np.concatenate(exact), atol=1e-4)
+
+
+def test_what_looks_like_markup_is_text(model: PretrainedModel) -> None:
+    plain, marked = model.log_probabilities(["a b", "a</s>b"])
+    assert marked.size > plain.size + 3
+    assert not model.closed
+    drawn = model.sample(40, Decoding(temperature=5.0), max_length=30, rng=2)
+    assert not any("<s>" in text or "<unk>" in text for text in drawn)
+
+
+def test_a_vocabulary_of_words_is_closed(tmp_path: Path) -> None:
+    import tokenizers
+    import transformers
+
+    words = {"<unk>": 0, "</s>": 1, "a": 2, "cat": 3}
+    tokenizer: Any = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    fast: Any = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", eos_token="</s>", model_max_length=32
+    )
+    fast.save_pretrained(tmp_path)
+    config = transformers.GPT2Config(
+        vocab_size=4, n_positions=32, n_embd=8, n_layer=1, n_head=1, eos_token_id=1, bos_token_id=1
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    found = load_model(tmp_path)
+    assert found.closed
+    assert not any("<unk>" in text for text in found.sample(20, max_length=9, rng=1))

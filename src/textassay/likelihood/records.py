@@ -158,14 +158,16 @@ def _infinite(name: str, nll: np.ndarray[tuple[int], np.dtype[np.float64]]) -> R
 
 def _document_sums(text: Text, found: Sequence[Likelihood]) -> Iterator[DocumentSums]:
     for corpus, part in zip(text.corpora, found, strict=True):
+        columns = (part.nll, part.tokens, part.characters, part.bytes)
         sums = [
             {
                 **({"nll": nll} if math.isfinite(nll) else {}),
                 "scorer_tokens": float(tokens),
                 "characters": float(characters),
+                "bytes": float(size),
             }
-            for nll, tokens, characters in zip(
-                part.nll.tolist(), part.tokens.tolist(), part.characters.tolist(), strict=True
+            for nll, tokens, characters, size in zip(
+                *(column.tolist() for column in columns), strict=True
             )
         ]
         yield from documents_of(corpus.name, corpus, sums)

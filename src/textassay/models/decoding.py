@@ -138,9 +138,9 @@ def decoded_rows(probabilities: NDArray[np.float64], decoding: Decoding) -> NDAr
         return kept
     weights = probabilities
     if decoding.temperature != 1:
-        with np.errstate(divide="ignore"):
-            logs = np.log(probabilities) / decoding.temperature
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        with np.errstate(divide="ignore", over="ignore"):
+            logs = np.log(probabilities)
+            weights = np.exp((logs - logs.max(axis=1, keepdims=True)) / decoding.temperature)
     if decoding.top_k is not None and decoding.top_k < weights.shape[1]:
         weights = _kept(weights, -weights, top_k=decoding.top_k)
     if decoding.top_p < 1:

@@ -247,9 +247,10 @@ class _TransformerLayer(nn.Module):
 def rotated(vectors: Tensor, begin: int) -> Tensor:
     """Queries or keys, float[B, heads, T, d], turned by angles that grow with their positions."""
     half = vectors.shape[-1] // 2
-    rates = 10_000.0 ** (-torch.arange(half, device=vectors.device) / half)
+    # in double precision: far into a text a single angle has no digits left
+    exponents = torch.arange(half, device=vectors.device, dtype=torch.float64) / half
     places = torch.arange(begin, begin + vectors.shape[2], device=vectors.device)
-    angles = places[:, None] * rates
+    angles = places[:, None] * 10_000.0**-exponents
     cosine, sine = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)
     one, other = vectors[..., :half], vectors[..., half:]
     return torch.cat([one * cosine - other * sine, one * sine + other * cosine], dim=-1)

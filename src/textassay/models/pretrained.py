@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from textassay.stats.resampling import as_generator
 
 CONTEXT, SCORED = 512, 1024  # tokens: McCoy et al. 2021, appendix G.2
 _BATCH = 8
+_STRANGE = "\u2603\u9f98\U0001f9ff\u0e5b"  # characters that hardly any vocabulary lists
 
 
 class PretrainedModel:
@@ -34,7 +36,8 @@ class PretrainedModel:
         Default: a GPU where there is one.
     context, scored : int
         A text that does not fit the window is scored in stretches of `scored` tokens that see
-        `context` tokens before them; in a small window a third of it is context, the rest scored.
+        `context` tokens before them. Where the window does not hold both, at most a third of it is
+        context, and the rest is scored.
 
     Raises
     ------
@@ -46,11 +49,9 @@ class PretrainedModel:
     Attributes
     ----------
     closed : bool
-        False: its tokens spell every text.
+        Whether its tokens spell not every text, so that some have one token for all unknown ones.
     window : int
     """
-
-    closed = False
 
     def __init__(
         self,
@@ -86,6 +87,11 @@ class PretrainedModel:
                 file=str(path),
             )
         self._begin = int(begin)
+        unknown = self._tokenizer.unk_token_id
+        probed = self._tokenizer(_STRANGE, add_special_tokens=False)["input_ids"]
+        self.closed = unknown is not None and unknown != self._end and unknown in probed
+        never = {self._begin, unknown} - {self._end, None}
+        self._never = sorted(int(token) for token in never)
         sizes = [
             getattr(self._model.config, "max_position_embeddings", None),
             getattr(self._model.config, "n_positions", None),
@@ -134,6 +140,7 @@ class PretrainedModel:
         joined = self._tokenizer(
             prompt + text,
             add_special_tokens=False,
+            split_special_tokens=True,  # what looks like markup is text
             return_offsets_mapping=bool(prompt),
             verbose=False,
         )
@@ -148,14 +155,16 @@ class PretrainedModel:
         """Begin, first scored and end of stretches of `size` ids; those from `first` on count."""
         if size <= self.window:
             return [(0, first, size)] if first < size else []
-        context = min(self.context, self.window // 3)
-        scored = min(self.scored, self.window - context)
+        context, scored = self.context, self.scored
+        if context + scored > self.window:
+            context = min(context, self.window // 3)
+            scored = min(scored, self.window - context)
         found: list[tuple[int, int, int]] = []
         at = first
         while at < size:
-            # what can be seen at once needs no stretches: the first one is as long as that
-            begin = max(0, at - context) if found else max(0, at - (context + scored - 1))
-            end = min(size, at + scored if found else begin + context + scored)
+            # at the begin of a text there is less to see, and room for more to score
+            begin = max(0, at - context)
+            end = min(size, begin + context + scored)
             found.append((begin, at, end))
             at = end
         return found
@@ -193,7 +202,9 @@ class PretrainedModel:
         """
         before_text = paired(n, prompts)
         before = [
-            self._tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
+            self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            if text
+            else []
             for text in before_text
         ]
         limits = [min(max_length, self.window - 1 - len(ids)) for ids in before]
@@ -253,5 +264,6 @@ class _Reader:
         out = model._model(input_ids=ids, use_cache=True, **{model._cache: self._cache})
         self._cache = out[model._cache]
         logits = out.logits[:, -1].double()
+        logits[:, model._never] = -math.inf  # begin and <unk> are no text
         found: NDArray[np.float64] = logits.softmax(dim=-1).cpu().numpy()
         return found

@@ -10,14 +10,14 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from textassay.errors import InputError, UsageError
-from textassay.models.batches import READINGS, Batches
+from textassay.models.batches import Batches
 from textassay.models.checkpoints import (
     part_of,
     read_checkpoint,
@@ -29,96 +29,11 @@ from textassay.models.memory import enough_memory
 from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
 from textassay.models.text_tokens import BEGIN, TextTokens
+from textassay.models.training_options import Logger, Progress, TrainingOptions
 from textassay.writing import atomic_files
 
-OPTIMISERS = ("adamw", "sgd")
-SCHEDULES = ("constant", "cosine", "halving")
-Logger = Callable[[dict[str, float]], None]
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """How a model is trained.
-
-    Attributes
-    ----------
-    epochs : int
-    reading : {'contiguous', 'documents'}
-        Text end to end, or documents by themselves.
-    batch : int
-        Rows that are read side by side.
-    stretch : int
-        Tokens of a row that a step reads.
-    optimiser : {'adamw', 'sgd'}
-    rate : float
-        Learning rate, at its highest.
-    schedule : {'constant', 'cosine', 'halving'}
-        Halving: by two after each epoch that does not improve on the development text.
-    warmup : int
-        Steps over which the rate grows from 0.
-    weight_decay : float
-    clip_norm, clip_value : float or None
-        Gradients are scaled to a norm, or each component cut.
-    patience : int
-        Epochs without improvement on the development text before training stops.
-    seed : int
-    checkpoint_every : int
-        Steps between checkpoints; one is written after each epoch, too.
-    log_every : int
-        Steps between lines of ``metrics.jsonl``; one is written after each epoch, too.
-    """
-
-    epochs: int = 10
-    reading: str = "contiguous"
-    batch: int = 20
-    stretch: int = 64
-    optimiser: str = "adamw"
-    rate: float = 2e-3
-    schedule: str = "cosine"
-    warmup: int = 100
-    weight_decay: float = 0.01
-    clip_norm: float | None = 1.0
-    clip_value: float | None = None
-    patience: int = 2
-    seed: int = 0
-    checkpoint_every: int = 500
-    log_every: int = 100
-
-    def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("reading", self.reading, READINGS),
-            ("optimiser", self.optimiser, OPTIMISERS),
-            ("schedule", self.schedule, SCHEDULES),
-        ):
-            if value not in allowed:
-                raise UsageError(f"{name} {value!r}: choose one of {', '.join(allowed)}")
-        for name in ("epochs", "batch", "stretch", "patience", "checkpoint_every", "log_every"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: at least 1 is needed")
-        if not 0 < self.rate < math.inf:
-            raise UsageError(f"rate is {self.rate}: a number above 0 is needed")
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What is told after some steps."""
-
-    epoch: int
-    step: int
-    steps: int
-    loss: float
-    tokens_per_second: float
-
-
-def to_tensorboard(writer: Any) -> Logger:
-    """A logger for a ``torch.utils.tensorboard.SummaryWriter``."""
-
-    def log(line: dict[str, float]) -> None:
-        for name, value in line.items():
-            if name not in ("step", "epoch"):
-                writer.add_scalar(name, value, int(line["step"]))
-
-    return log
+# What a checkpoint holds of where a run stands.
+_PLACE = ("epoch", "step", "block", "position", "factor", "waited", "losses", "weights")
 
 
 def train(
@@ -147,12 +62,13 @@ def train(
     progress : callable, optional
     logger : callable, optional
         Given each line of ``metrics.jsonl`` as a dict: ``run.log`` of Weights & Biases, or
-        :func:`to_tensorboard`.
+        ``to_tensorboard(writer)``.
 
     Raises
     ------
     UsageError
-        If there is too little text for a batch.
+        If there is too little text for a batch, or a Transformer without memory is to have a window
+        beyond a stretch: it would never have seen such distances when it is asked for them.
         Also if memory does not suffice; the last checkpoint is still there then.
     InputError
         If the folder's checkpoint is of another run.
@@ -163,6 +79,11 @@ def train(
     the position in the text, so that a stopped run ends with the same bits as one that was not, on
     one machine. It is written whole or not at all.
     """
+    if shape.network == "transformer" and not shape.memory and options.stretch < shape.window:
+        raise UsageError(
+            f"a Transformer without memory sees no further than a stretch of {options.stretch} "
+            f"tokens: a window of {shape.window} needs --stretch {shape.window}, or --memory"
+        )
     documents = tokens.encode([text for text in texts if text.strip()])
     batches = Batches(documents, options.reading, options.batch, options.stretch, options.seed)
     with enough_memory("a smaller --width, --batch, --stretch or vocabulary needs less"):
@@ -209,6 +130,7 @@ class _Run:
         self.best, self.waited = math.inf, 0
         self.state: State = None
         self.losses: list[float] = []
+        self.weights: list[int] = []
         self.described = {
             "shape": shape.described(),
             "options": asdict(options),
@@ -219,7 +141,7 @@ class _Run:
     @property
     def is_done(self) -> bool:
         """Whether waiting for an improvement was in vain."""
-        return self.waited > self.options.patience
+        return self.waited >= self.options.patience
 
     def begin(self) -> None:
         """Go on from a checkpoint, if there is one."""
@@ -250,7 +172,7 @@ class _Run:
                 "begin anew",
                 file=str(self.folder),
             ) from None
-        for name in ("epoch", "step", "block", "position", "factor", "best", "waited", "losses"):
+        for name in (*_PLACE, "best"):
             setattr(self, name, at[name])
         self.best = math.inf if self.best is None else self.best
         self._cut_metrics(at["lines"])
@@ -266,22 +188,21 @@ class _Run:
             size = block.shape[1] - 1
             while self.position < size:
                 end = min(size, self.position + self.options.stretch)
-                self.losses.append(self._step(block, self.position, end))
+                self._step(block, self.position, end)
                 done += (end - self.position) * block.shape[0]
                 self.position, self.step = end, self.step + 1
                 if self.step % self.options.log_every == 0:
-                    recent = float(np.mean(self.losses[-self.options.log_every :]))
-                    self._write_metrics(self._line(recent))
+                    self._write_metrics(self._line(self._mean_loss(self.options.log_every)))
                 if self.step % self.options.checkpoint_every == 0:
                     self.save_checkpoint()
                 if progress and self.step % 20 == 0:
                     speed = done / max(1e-9, time.perf_counter() - begin)
-                    mean = float(np.mean(self.losses[-100:]))
+                    mean = self._mean_loss(100)
                     steps = self.steps * self.options.epochs
                     progress(Progress(self.epoch, self.step, steps, mean, speed))
             self.block, self.position, self.state = self.block + 1, 0, None
-        mean = float(np.mean(self.losses))
-        self.epoch, self.block, self.losses = self.epoch + 1, 0, []
+        mean = self._mean_loss(len(self.losses))
+        self.epoch, self.block, self.losses, self.weights = self.epoch + 1, 0, [], []
         line = self._line(mean)
         if self.development:
             self.network.eval()
@@ -294,8 +215,12 @@ class _Run:
     def _line(self, loss: float) -> dict[str, float]:
         return {"epoch": self.epoch, "step": self.step, "loss": loss, "rate": self._rate()}
 
-    def _step(self, block: Any, begin: int, end: int) -> float:
-        """One update; returns the mean loss, nats a token."""
+    def _mean_loss(self, steps: int) -> float:
+        """Of the last steps, nats a token."""
+        return float(np.average(self.losses[-steps:], weights=self.weights[-steps:]))
+
+    def _step(self, block: Any, begin: int, end: int) -> None:
+        """One update."""
         torch = require_torch()
         inputs, targets = block[:, begin:end], block[:, begin + 1 : end + 1]
         for group in self.optimiser.param_groups:
@@ -304,7 +229,8 @@ class _Run:
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
             hidden, state = self.network.hidden(inputs, self.state)
             # a begin follows an end always, and stands for padding: nothing is to be learnt of it
-            loss = self.network.loss(hidden, targets, targets != BEGIN)
+            known = targets != BEGIN
+            loss = self.network.loss(hidden, targets, known)
         backward: Any = loss.backward
         backward()
         parameters = list(self.network.parameters())
@@ -314,7 +240,8 @@ class _Run:
             torch.nn.utils.clip_grad_value_(parameters, self.options.clip_value)
         self.optimiser.step()
         self.state = with_tensors(state, lambda part: part.detach()) if self.carries else None
-        return float(loss.detach())
+        self.losses.append(float(loss.detach()))
+        self.weights.append(max(1, int(known.sum())))
 
     def _rate(self) -> float:
         options = self.options
@@ -383,7 +310,7 @@ class _Run:
             "lines": self._lines(),
             "best": self.best if math.isfinite(self.best) else None,
         }
-        for name in ("epoch", "step", "block", "position", "factor", "waited", "losses"):
+        for name in _PLACE:
             at[name] = getattr(self, name)
         write_checkpoint(self.folder, self.step, tensors, at)
 
