@@ -24,7 +24,12 @@ MODELS = {
     "ngram": ["--order", "5"],
     "lstm": ["--layers", "2", "--epochs", "8"],
     "cnn": ["--layers", "6", "--epochs", "5"],
-    "transformer": ["--layers", "4", "--epochs", "5", "--window", "128", "--rate", "1e-3"],
+    "transformer": ["--layers", "4", "--epochs", "5", "--rate", "1e-3"],
+}
+# what a Transformer sees: lines are shorter than 64 tokens
+WINDOW = {
+    "war-and-peace": ["--window", "64"],
+    "wikitext-2": ["--window", "128", "--stretch", "128", "--batch", "10"],
 }
 JUDGE = ["--layers", "2", "--epochs", "6"]
 NETWORK = ["--tokens", "bpe", "--vocabulary", "4096", "--width", "256"]
@@ -101,6 +106,8 @@ def train(work: Path, text: str, model: str) -> None:
     part, kind = ("judge", "lstm") if model == "judge" else ("train", model)
     chosen = JUDGE if model == "judge" else MODELS[model]
     command = [str(work / text / f"{part}.txt"), "--model", kind, "--out", str(folder), *chosen]
+    if kind == "transformer":
+        command += WINDOW[text]
     if kind != "ngram":
         command += [*NETWORK, "--reading", READING[text]]
     if part == "train" and kind != "ngram":
