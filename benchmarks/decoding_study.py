@@ -31,7 +31,7 @@ WINDOW = {
     "war-and-peace": ["--window", "64"],
     "wikitext-2": ["--window", "128", "--stretch", "128", "--batch", "10"],
 }
-JUDGE = ["--layers", "2", "--epochs", "6"]
+JUDGE = ["--layers", "2", "--epochs", "12"]
 NETWORK = ["--tokens", "bpe", "--vocabulary", "4096", "--width", "256"]
 READING = {"war-and-peace": "documents", "wikitext-2": "contiguous"}
 # words of a prompt, fewest words behind it, texts, tokens of a text at most
