@@ -19,7 +19,11 @@ from pathlib import Path
 
 from texts import PUBLISHED
 
-DECODINGS = ("ancestral", "temperature=0.7", "top_k=40", "top_p=0.9", "typical=0.9", "beams=5")
+# beams write so little that novelty at one length would be that of a word: an assay of their own
+DECODINGS = {
+    "assay": ["ancestral", "temperature=0.7", "top_k=40", "top_p=0.9", "typical=0.9"],
+    "assay-beams": ["beams=5"],
+}
 MODELS = {
     "ngram": ["--order", "5"],
     "lstm": ["--layers", "2", "--epochs", "8"],
@@ -121,13 +125,14 @@ def assay(work: Path, text: str) -> None:
     folder = work / text
     models = [f"{model}={folder / model}" for model in MODELS if (folder / model / "done").exists()]
     *_, number, longest = ASKED[text]
-    run(
-        *["run", "--sample", *models, "--decoding", *DECODINGS, "-n", str(number)],
-        *["--prompts", str(folder / "prompts.txt"), "--max-length", str(longest)],
-        *["--human", str(folder / "human.jsonl"), "--train", str(folder / "train.txt")],
-        *["--scorer", str(folder / "judge"), "--scorer-train", str(folder / "judge.txt")],
-        *["--tokenizer", "whitespace", "--out", str(folder / "assay"), "--quiet"],
-    )
+    for out, decodings in DECODINGS.items():
+        run(
+            *["run", "--sample", *models, "--decoding", *decodings, "-n", str(number)],
+            *["--prompts", str(folder / "prompts.txt"), "--max-length", str(longest)],
+            *["--human", str(folder / "human.jsonl"), "--train", str(folder / "train.txt")],
+            *["--scorer", str(folder / "judge"), "--scorer-train", str(folder / "judge.txt")],
+            *["--tokenizer", "whitespace", "--out", str(folder / out), "--quiet"],
+        )
 
 
 def tables(work: Path, text: str) -> None:
@@ -135,7 +140,12 @@ def tables(work: Path, text: str) -> None:
     from textassay.report.natural import MATRIX, MEANING, mark_of
     from textassay.results import Measurement, Series, parse_signature, read_results
 
-    records = read_results(work / text / "assay")
+    records = []
+    for out, decodings in DECODINGS.items():
+        for r in read_results(work / text / out):
+            if len(decodings) == 1 and getattr(r, "system", None) in MODELS:
+                r.system = f"{r.system} {decodings[0]}"  # as where there are several
+            records.append(r)
     cells: dict[tuple[str, str], Measurement] = {}
     for r in records:
         if isinstance(r, Measurement):
@@ -211,7 +221,7 @@ def main() -> None:
                     train(work, text, model)
         elif options.stage == "assay" and text.startswith(options.only):
             assay(work, text)
-        elif options.stage == "tables" and (work / text / "assay" / "results.jsonl").exists():
+        elif options.stage == "tables" and (work / text / "assay-beams").exists():
             print(f"## {text}\n")
             tables(work, text)
 
