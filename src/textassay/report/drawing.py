@@ -121,6 +121,18 @@ def _label(system: str) -> str:
     return f"\u200b{label}" if label.startswith("_") else label
 
 
+def _look(number: int) -> tuple[str, str]:
+    """Colour and mark of a system by its number: 49 pairs before one comes again.
+
+    Examples
+    --------
+    >>> len({_look(number) for number in range(49)})
+    49
+    """
+    count = len(_COLOURS)
+    return _COLOURS[number % count], _MARKS[(number + number // count) % count]
+
+
 def _floats(values: list[float | None]) -> list[float]:
     return [float("nan") if value is None else value for value in values]
 
@@ -150,7 +162,7 @@ def _draw_curves(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
             continue
         marks: dict[str, Any] = {}
         if len(curve.x) <= _MARKED:
-            marks = {"marker": _MARKS[number % len(_MARKS)], "markersize": 4}
+            marks = {"marker": _look(number)[1], "markersize": 4}
         draw(curve.x, y, color=colour, label=_label(curve.system), **marks, **more)
 
 
@@ -165,8 +177,8 @@ def _draw_points(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
         left, right = panel.x_spans.get(curve.system, (x, x))
         is_baseline = curve.system in _BASELINES
         number = 0 if is_baseline else systems.index(curve.system)
-        look: dict[str, Any] = {"color": _COLOURS[number % len(_COLOURS)]}
-        look |= {"marker": _MARKS[number % len(_MARKS)], "markersize": 6}
+        colour, mark = _look(number)
+        look: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 6}
         if is_baseline:
             look = {"color": ink, "marker": "o", "markersize": 11, "markerfacecolor": "none"}
         axes.errorbar(

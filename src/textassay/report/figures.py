@@ -80,7 +80,9 @@ class Figure:
             return 10.0, 2.2 + 0.45 * len(self.matrix.systems)
         rows, columns = self.grid
         if columns == 1:
-            return 7.2, 4.4
+            # three names a row of the legend; those beyond two rows need room of their own
+            systems = len({curve.system for panel in self.panels for curve in panel.curves})
+            return 7.2, 4.4 + 0.2 * max(0, -(-systems // 3) - 2)
         tallest = 2.5
         if any(panel.style == "nulls" for panel in self.panels):
             tallest = 0.9 + 0.28 * max(len(panel.curves) for panel in self.panels)
