@@ -20,6 +20,8 @@ from pathlib import Path
 from texts import PUBLISHED
 
 # beams write so little that novelty at one length would be that of a word: an assay of their own
+# (and beams over paragraphs are slow)
+BEAMS = {"war-and-peace": 1000, "wikitext-2": 100}
 DECODINGS = {
     "assay": ["ancestral", "temperature=0.7", "top_k=40", "top_p=0.9", "typical=0.9"],
     "assay-beams": ["beams=5"],
@@ -126,6 +128,8 @@ def assay(work: Path, text: str) -> None:
     models = [f"{model}={folder / model}" for model in MODELS if (folder / model / "done").exists()]
     *_, number, longest = ASKED[text]
     for out, decodings in DECODINGS.items():
+        if out == "assay-beams":
+            number = BEAMS[text]
         run(
             *["run", "--sample", *models, "--decoding", *decodings, "-n", str(number)],
             *["--prompts", str(folder / "prompts.txt"), "--max-length", str(longest)],
@@ -176,7 +180,7 @@ def tables(work: Path, text: str) -> None:
     rows += [[s, *(cell(s, m) for m in MATRIX)] for s in systems if s != "human"]
     show(rows)
     rows = [["system", *(f"n={n:g}" for n in curves["human"].x)]]
-    rows += [[s, *(f"{y:.3f}" for y in curves[s].y)] for s in systems]
+    rows += [[s, *("" if y is None else f"{y:.3f}" for y in curves[s].y)] for s in systems]
     show(rows)
     columns = {
         "perplexity": ("likelihood.perplexity", 1),

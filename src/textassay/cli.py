@@ -15,7 +15,7 @@ import cyclopts
 from cyclopts import App, Parameter
 
 from textassay import __version__
-from textassay.config_file import check_config, config_path
+from textassay.config_file import config_path, read_config
 from textassay.errors import TextassayError, UsageError
 from textassay.model_commands import COMMANDS
 from textassay.options import (
@@ -74,7 +74,15 @@ def _settings(
         likelihood = likelihood if likelihood.scorer is not None else None
     if sampling is not None:
         chosen.update(asdict(sampling))
-        systems = [*systems, *(chosen.pop("sample") or ())]
+        from textassay.models.loading import check_model
+        from textassay.settings import parse_named
+
+        sampled = chosen.pop("sample")
+        if sampled is not None and not all(sampled or [""]):
+            raise UsageError("--sample: a model is missing behind it")
+        for argument in sampled or ():
+            check_model(parse_named(argument)[1])
+        systems = [*systems, *(sampled or ())]
     families = {
         "tendencies": tendencies,
         "overlap": overlap,
@@ -345,8 +353,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         path = config_path(arguments)
         if path is not None:
-            check_config(path, option_kinds())
-            loaded = cyclopts.config.Toml(path, must_exist=True, use_commands_as_keys=False)
+            options = read_config(path, option_kinds())
+            # under each command's name: among top-level keys "train" would be taken for a command
+            named = {command.__name__: options for command in (run, novelty, tendencies, overlap)}
+            loaded = cyclopts.config.Dict(named, source=path)
         app.config = () if path is None else (loaded,)
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"

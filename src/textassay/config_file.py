@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from textassay.errors import UsageError
 
@@ -21,8 +22,8 @@ def config_path(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def check_config(path: str, kinds: Mapping[str, str]) -> None:
-    """Fail if a file is no TOML, or holds an option that is not there or of another type.
+def read_config(path: str, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """The options of a file; fail if it is no TOML, or holds one that is not there or misfits.
 
     Parameters
     ----------
@@ -47,6 +48,7 @@ def check_config(path: str, kinds: Mapping[str, str]) -> None:
         values = value if wanted == "list" and isinstance(value, list) else [value]
         if not all(type(v) in _CONFIG_TYPES[wanted] for v in values):
             raise UsageError(f"{path}: {key} = {value!r}: {_CONFIG_WORDS[wanted]} is needed")
+    return found
 
 
 _CONFIG_TYPES: dict[str, tuple[type, ...]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -65,6 +66,11 @@ def train(
     """Train a language model on a text; the same command goes on where it was stopped."""
     from textassay.writing import writable_folder
 
+    if seed < 0:
+        raise UsageError(f"--seed {seed}: a whole number from 0 on is needed")
+    _check_place(out, "kneser-ney" if model == "ngram" else "neural")
+    if model == "ngram" and (dev is not None or tokens != "words" or vocabulary is not None):
+        raise UsageError("--dev, --tokens and --vocabulary are for networks, not for n-grams")
     texts = _texts(text, documents)
     with writable_folder(out):
         if model == "ngram":
@@ -129,7 +135,11 @@ def sample(
     ] = None,
     decoding: Annotated[
         list[str] | None,
-        Parameter(help="ancestral, greedy, beams=4, or temperature=, top_k=, top_p=, typical=."),
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help="ancestral, greedy, beams=4, or temperature=, top_k=, top_p=, typical=.",
+        ),
     ] = None,
     prompts: Annotated[str | None, Parameter(help="A file with a prompt a line.")] = None,
     prompt_length: Annotated[
@@ -151,16 +161,18 @@ def sample(
     from textassay.writing import atomic_files
 
     chosen = [Decoding.parse(text) for text in decoding or ["ancestral"]]
-    for option, number in (
-        ("-n", n),
-        ("--max-length", max_length),
-        ("--prompt-length", prompt_length),
-    ):
-        if number is not None and number < 1:
-            raise UsageError(f"{option} {number}: at least 1 is needed")
+    _check_numbers({"-n": n, "--max-length": max_length, "--prompt-length": prompt_length})
+    if seed < 0:
+        raise UsageError(f"--seed {seed}: a whole number from 0 on is needed")
+    if out is not None and not out.name:
+        raise UsageError(f"--out {out}: a name is missing")
+    if len(set(chosen)) < len(chosen):
+        raise UsageError(f"--decoding: {', '.join(map(str, chosen))}: one is named twice")
     model = load_model(folder)
     given = read_prompts(prompts, Reading(), prompt_length) if prompts else None
     number = n or (len(given) if given is not None else 100)
+    if given is not None and len(given) < number:
+        raise UsageError(f"-n {number}: more texts than prompts ({len(given):,})")
     store = Store(out.with_name(f".{out.name}.unfinished")) if out else None
     key = digest_of_model(folder) if store else ""
     files: dict[Path, list[bytes]] = {}
@@ -215,6 +227,7 @@ def score(
     from textassay.models.loading import load_model
     from textassay.models.prompts import spaced
 
+    _check_numbers({"--context": context, "--stretch": stretch})
     model = load_model(folder, context=context, scored=stretch)
     read = _documents(text, documents)
     space = ""
@@ -247,6 +260,25 @@ def score(
         shown = "(closed vocabulary)" if value is None else f"{value:,.4f} {unit}".rstrip()
         print(f"{name:20s} {f'{value:,}' if isinstance(value, int) else shown}")
     return 0
+
+
+def _check_numbers(numbers: dict[str, int | None]) -> None:
+    for option, number in numbers.items():
+        if number is not None and number < 1:
+            raise UsageError(f"{option} {number}: at least 1 is needed")
+
+
+def _check_place(out: Path, kind: str) -> None:
+    """Refuse to write a model over another one of another kind."""
+    other = None
+    if (out / "config.json").exists():
+        other = "a model in the format of transformers"
+    elif (out / "model.json").exists():
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            found = json.loads((out / "model.json").read_text(encoding="utf-8")).get("model")
+            other = None if found == kind else "a model of another kind"
+    if other is not None:
+        raise UsageError(f"--out {out}: holds {other}: choose another folder")
 
 
 def _write_scores(path: Path, found: Likelihood) -> None:

@@ -19,7 +19,7 @@ from textassay.corpus.documents import Reading, read_documents
 from textassay.corpus.files import find_files
 from textassay.errors import UsageError
 from textassay.models.decoding import Decoding
-from textassay.models.loading import digest_of_model, is_model, load_model
+from textassay.models.loading import check_model, digest_of_model, is_model, load_model
 from textassay.results import encode
 from textassay.resume import Store, digest_of
 from textassay.settings import AssaySettings, check_names, parse_named
@@ -207,9 +207,11 @@ def _plan(settings: AssaySettings) -> list[_Plan]:
         ("train", settings.train),
     ):
         prompts = None
-        for argument in dict.fromkeys(arguments):
+        for argument in arguments:
             name, place = parse_named(argument) if role != "train" else ("train", argument)
             if not is_model(place):
+                if any((Path(place) / file).is_file() for file in ("model.json", "config.json")):
+                    check_model(place)  # or the texts beside would be taken for a sample
                 names.append((role, name))
                 continue
             if prompts is None:
@@ -226,6 +228,10 @@ def _plan(settings: AssaySettings) -> list[_Plan]:
                 draw = Draw(number, decoding, settings.max_length, prompts, settings.seed, role)
                 planned.append(_Plan(argument, place, named, draw))
                 names.append((role, named))
+    if not planned and (settings.number or settings.decoding or settings.prompt_length):
+        raise UsageError(
+            "--number, --decoding and --prompt-length are for models, and none is among the inputs"
+        )
     if planned:
         check_names([pair for pair in names if pair[0] != "train"], len(settings.human))
     return planned
@@ -252,7 +258,8 @@ def read_prompts(pattern: str, reading: Reading, length: int | None) -> list[str
 
 
 def _file_name(name: str) -> str:
-    return "".join(c if c.isalnum() or c in ".-_" else "_" for c in name)[:60]
+    kept = "".join(c if c.isalnum() or c in ".-_" else "_" for c in name)
+    return kept.encode()[:120].decode("utf-8", "ignore")  # names of files have at most 255 bytes
 
 
 def _tell(

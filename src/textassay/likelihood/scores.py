@@ -72,7 +72,8 @@ class Likelihood:
     @property
     def perplexity(self) -> float:
         """exp of the nats a token."""
-        return math.exp(min(700.0, self.nll_token))
+        nll = self.nll_token
+        return math.exp(min(700.0, nll)) if math.isfinite(nll) else nll
 
     @property
     def bits_per_character(self) -> float:

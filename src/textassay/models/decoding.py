@@ -18,6 +18,7 @@ from textassay.errors import UsageError
 
 _SETTINGS = ("temperature", "top_k", "top_p", "typical", "beams")
 _WHOLE = ("top_k", "beams")
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ class Decoding:
             raise UsageError(f"typical={self.typical}: a number above 0, at most 1, is needed")
         if self.beams < 1:
             raise UsageError(f"beams={self.beams}: at least 1 is needed")
+        for name in _WHOLE:
+            if (getattr(self, name) or 0) > _MOST:
+                raise UsageError(f"{name}={getattr(self, name)}: at most {_MOST:,} is needed")
         others = (self.temperature, self.top_k, self.top_p, self.typical)
         if self.beams > 1 and others != (1.0, None, 1.0, 1.0):
             raise UsageError("beams: beam search draws nothing, so it takes no other setting")
@@ -94,6 +98,8 @@ class Decoding:
                 chosen[name] = int(value) if name in _WHOLE else float(value)
             except ValueError:
                 raise UsageError(f"decoding {text!r}: {value!r} is no number") from None
+        if chosen.get("beams") == 1:
+            raise UsageError(f"decoding {text!r}: a search with one beam is greedy: write greedy")
         top_k = chosen.get("top_k")
         return cls(
             temperature=chosen.get("temperature", 1.0),
@@ -106,12 +112,17 @@ class Decoding:
     def __str__(self) -> str:
         if self.is_greedy:
             return "greedy"
-        parts = [] if self.temperature == 1 else [f"temperature={self.temperature:g}"]
+        parts = [] if self.temperature == 1 else [f"temperature={_short(self.temperature)}"]
         parts += [] if self.top_k is None else [f"top_k={self.top_k}"]
-        parts += [] if self.top_p == 1 else [f"top_p={self.top_p:g}"]
-        parts += [] if self.typical == 1 else [f"typical={self.typical:g}"]
+        parts += [] if self.top_p == 1 else [f"top_p={_short(self.top_p)}"]
+        parts += [] if self.typical == 1 else [f"typical={_short(self.typical)}"]
         parts += [] if self.beams == 1 else [f"beams={self.beams}"]
         return ",".join(parts) or "ancestral"
+
+
+def _short(number: float) -> str:
+    """A number as it is written, no digit lost."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def decoded(probabilities: NDArray[np.float64], decoding: Decoding) -> NDArray[np.float64]:

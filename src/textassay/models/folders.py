@@ -66,10 +66,22 @@ def read_folder(path: Path, kind: str, feature: str, model: str) -> tuple[Any, A
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 place, local_files_only=True, **named
             )
-            network = getattr(transformers, kind).from_pretrained(
-                place, local_files_only=True, **more
+            network, told = getattr(transformers, kind).from_pretrained(
+                place, local_files_only=True, output_loading_info=True, **more
             )
     except Exception as error:  # whatever is wrong with the files
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"holds no {model} that can be read: {first}", file=str(path)) from None
+    # a head that is there and not asked for is no harm, nor a pooler that is not there: nothing
+    # reads it; a layer that is left out, or drawn at random, is another model
+    missing = [key for key in told["missing_keys"] if "pooler" not in key]
+    wrong = sorted(missing) + sorted(map(str, told["mismatched_keys"]))
+    if kind.endswith("LM"):
+        wrong += sorted(told["unexpected_keys"])
+    if wrong:
+        raise InputError(
+            f"holds no {model} that can be read: its weights are not those that its configuration "
+            f"describes ({wrong[0]}{' and more' if len(wrong) > 1 else ''})",
+            file=str(path),
+        )
     return tokenizer, network

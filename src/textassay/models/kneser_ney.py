@@ -12,6 +12,7 @@ training text: the discount takes from every word what a word new to the text ma
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,11 +27,12 @@ from textassay.errors import InputError, UsageError
 from textassay.models.decoding import Decoding
 from textassay.models.history_counts import HistoryCounts, count_histories, estimate_discounts
 from textassay.models.prompts import at_word, paired, spaced
+from textassay.resume import digest_of
 from textassay.stats.resampling import as_generator
-from textassay.writing import atomic_file
+from textassay.writing import atomic_files
 
 _ROWS = 64  # texts sampled by one kernel call
-_FORMAT = 1
+_FORMAT = 2
 
 
 class KneserNey:
@@ -350,17 +352,20 @@ class KneserNey:
                 "pair_counts",
             )
         }
-        with atomic_file(folder / "counts.npz") as file:
-            np.savez(file, allow_pickle=False, discounts=self.discounts, **arrays)
-        described = {
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, discounts=self.discounts, **arrays)
+        described: dict[str, Any] = {
             "model": "kneser-ney",
             "format": _FORMAT,
             "order": self.order,
             "tokenizer": self.tokenizer.name,
             "vocabulary": self.vocabulary.strings,
         }
-        with atomic_file(folder / "model.json") as file:
-            file.write(json.dumps(described, ensure_ascii=False).encode())
+        described["sha256"] = digest_of(packed.getvalue(), sorted(described.items()))
+        paths = [folder / "counts.npz", folder / "model.json"]
+        with atomic_files(paths) as (counts, text):
+            counts.write(packed.getvalue())
+            text.write(json.dumps(described, ensure_ascii=False).encode())
 
     @classmethod
     def load(cls, folder: Path) -> KneserNey:
@@ -376,7 +381,12 @@ class KneserNey:
             described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
             if described.get("model") != "kneser-ney" or described.get("format") != _FORMAT:
                 raise ValueError("model.json names another model or format")
-            with np.load(folder / "counts.npz", allow_pickle=False) as saved:
+            packed = (folder / "counts.npz").read_bytes()
+            # indices are trusted by compiled code: nothing but what was written together is read
+            told = described.pop("sha256", None)
+            if told != digest_of(packed, sorted(described.items())):
+                raise ValueError("model.json and counts.npz were not written together")
+            with np.load(io.BytesIO(packed), allow_pickle=False) as saved:
                 arrays = {name: saved[name] for name in saved.files}
             discounts = arrays.pop("discounts")
             vocabulary = Vocabulary()
@@ -385,5 +395,6 @@ class KneserNey:
                 order=described["order"], n_symbols=len(vocabulary) + 3, n_kinds=1, **arrays
             )
             return cls(counts, vocabulary, make_tokenizer(described["tokenizer"]), discounts)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"holds no Kneser-Ney model: {error}", file=str(folder)) from None
+        except Exception as error:  # whatever is wrong with the files
+            said = f"holds no Kneser-Ney model: {error}; train it anew"
+            raise InputError(said, file=str(folder)) from None

@@ -30,8 +30,9 @@ def digest_of_model(place: str | Path) -> str:
     path = Path(place)
     digest = hashlib.sha256()
     files = [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file())
+    trained_here = (path / "model.json").is_file()
     for file in files:
-        if file.name.startswith(_OF_TRAINING):
+        if trained_here and file.name.startswith(_OF_TRAINING):
             continue
         digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
         with file.open("rb") as opened:

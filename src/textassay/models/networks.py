@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -61,6 +62,15 @@ class Shape:
     def __post_init__(self) -> None:
         if self.network not in NETWORKS:
             raise UsageError(f"network {self.network!r}: choose one of {', '.join(NETWORKS)}")
+        for name in ("vocabulary", "width", "layers", "heads", "window", "kernel"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}: at least 1 is needed")
+        ends = (0, *self.cutoffs, self.vocabulary)
+        if any(one >= other for one, other in pairwise(ends)):
+            raise UsageError(
+                f"cutoffs {', '.join(map(str, self.cutoffs))}: they must grow, from 1 to below the "
+                f"{self.vocabulary:,} tokens of the vocabulary"
+            )
         if self.network == "transformer" and self.width % (2 * self.heads):
             raise UsageError(f"width {self.width}: a multiple of {2 * self.heads} is needed")
         if not 0 <= self.dropout < 1:

@@ -214,7 +214,6 @@ class NeuralModel:
             If the folder holds no such model, or its weights do not fit its description.
         """
         torch = require_torch()
-        from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         from textassay.models.networks import Network, Shape
@@ -232,10 +231,15 @@ class NeuralModel:
                     f"the vocabulary holds {tokens.size:,} tokens, the network "
                     f"{network.shape.vocabulary:,}"
                 )
-            network.load_state_dict(load_file(folder / "model.safetensors"))
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-            first = str(error).strip().partition("\n")[0]
-            raise InputError(f"holds no neural model: {first}", file=str(folder)) from None
+            weights = load_file(folder / "model.safetensors")
+            if not all(bool(torch.isfinite(part).all()) for part in weights.values()):
+                raise ValueError("its weights hold numbers that are not finite: train it anew")
+            network.load_state_dict(weights)
+        except Exception as error:  # whatever is wrong with the files
+            said = " ".join(str(error).split())[:300]
+            raise InputError(
+                f"holds no neural model: {said}; train it anew", file=str(folder)
+            ) from None
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
         return cls(network.to(place), tokens)
 

@@ -202,7 +202,9 @@ class PretrainedModel:
         """
         before_text = paired(n, prompts)
         before = [
-            self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            self._tokenizer(
+                text, add_special_tokens=False, split_special_tokens=True, verbose=False
+            )["input_ids"]
             if text
             else []
             for text in before_text
@@ -262,6 +264,8 @@ class _Reader:
         model = self._model
         ids = model._torch.tensor(rows, device=model._device)
         out = model._model(input_ids=ids, use_cache=True, **{model._cache: self._cache})
+        if model._cache not in out:
+            raise UsageError("this model reads no text step by step: it can score, not sample")
         self._cache = out[model._cache]
         logits = out.logits[:, -1].double()
         logits[:, model._never] = -math.inf  # begin and <unk> are no text

@@ -167,6 +167,8 @@ def learn_tokens(kind: str, texts: Sequence[str], size: int | None) -> TextToken
     """
     if kind not in KINDS:
         raise UsageError(f"tokens {kind!r}: choose one of {', '.join(KINDS)}")
+    if size is not None and size < 1:
+        raise UsageError(f"a vocabulary of {size}: at least 1 token is needed")
     if not any(text.strip() for text in texts):
         raise UsageError("the training text holds nothing to learn tokens from")
     if kind == "bpe":

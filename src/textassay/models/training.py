@@ -30,6 +30,7 @@ from textassay.models.networks import Network, Shape, State, with_tensors
 from textassay.models.neural import NeuralModel, require_torch
 from textassay.models.text_tokens import BEGIN, TextTokens
 from textassay.models.training_options import Logger, Progress, TrainingOptions
+from textassay.resume import digest_of
 from textassay.writing import atomic_files
 
 # What a checkpoint holds of where a run stands.
@@ -136,6 +137,7 @@ class _Run:
             "options": asdict(options),
             "tokens": tokens.described(),
             "text": batches.digest,
+            "development": digest_of(self.development),
         }
 
     @property
@@ -165,6 +167,9 @@ class _Run:
                 torch.cuda.set_rng_state(tensors["cuda"])
             state = part_of(tensors, "state.")
             self.state = rebuilt(at["state"], {k: v.to(self.device) for k, v in state.items()})
+            for name in (*_PLACE, "best"):
+                setattr(self, name, at[name])
+            lines = int(at["lines"])
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             first = str(error).strip().partition("\n")[0]
             raise InputError(
@@ -172,10 +177,8 @@ class _Run:
                 "begin anew",
                 file=str(self.folder),
             ) from None
-        for name in (*_PLACE, "best"):
-            setattr(self, name, at[name])
         self.best = math.inf if self.best is None else self.best
-        self._cut_metrics(at["lines"])
+        self._cut_metrics(lines)
 
     def read_epoch(self, progress: Callable[[Progress], None] | None) -> None:
         """Read the rest of the text once, then look at the development text."""
@@ -231,6 +234,11 @@ class _Run:
             # a begin follows an end always, and stands for padding: nothing is to be learnt of it
             known = targets != BEGIN
             loss = self.network.loss(hidden, targets, known)
+        if not bool(torch.isfinite(loss)):
+            raise UsageError(
+                f"the loss is {float(loss.detach())} at step {self.step + 1}: give a smaller --rate, or "
+                "clip gradients; the last checkpoint is as it was"
+            )
         backward: Any = loss.backward
         backward()
         parameters = list(self.network.parameters())

@@ -74,8 +74,12 @@ class TrainingOptions:
         for name in ("epochs", "batch", "stretch", "patience", "checkpoint_every", "log_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: at least 1 is needed")
-        if not 0 < self.rate < math.inf:
-            raise UsageError(f"rate is {self.rate}: a number above 0 is needed")
+        for name in ("rate", "clip_norm", "clip_value"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise UsageError(f"{name} is {value}: a number above 0 is needed")
+        if not 0 <= self.seed < 2**63:
+            raise UsageError(f"seed is {self.seed}: a whole number from 0 on is needed")
 
 
 @dataclass(frozen=True)
