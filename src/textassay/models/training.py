@@ -234,10 +234,11 @@ class _Run:
             # a begin follows an end always, and stands for padding: nothing is to be learnt of it
             known = targets != BEGIN
             loss = self.network.loss(hidden, targets, known)
-        if not bool(torch.isfinite(loss)):
+        found = float(loss.detach())
+        if not math.isfinite(found):
             raise UsageError(
-                f"the loss is {float(loss.detach())} at step {self.step + 1}: give a smaller --rate, or "
-                "clip gradients; the last checkpoint is as it was"
+                f"the loss is {found} at step {self.step + 1}: give a smaller --rate, or clip "
+                "gradients; the last checkpoint is as it was"
             )
         backward: Any = loss.backward
         backward()
@@ -248,7 +249,7 @@ class _Run:
             torch.nn.utils.clip_grad_value_(parameters, self.options.clip_value)
         self.optimiser.step()
         self.state = with_tensors(state, lambda part: part.detach()) if self.carries else None
-        self.losses.append(float(loss.detach()))
+        self.losses.append(found)
         self.weights.append(max(1, int(known.sum())))
 
     def _rate(self) -> float:
