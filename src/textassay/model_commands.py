@@ -59,6 +59,9 @@ def train(
     schedule: Annotated[str, Parameter(help="constant, cosine, or halving.")] = "cosine",
     clip_norm: Annotated[float, Parameter(help="Longest gradient; 0: none.")] = 1.0,
     clip_value: Annotated[float | None, Parameter(help="Largest part of it.")] = None,
+    mixed_precision: Annotated[
+        bool | None, Parameter(help="Products in bfloat16; default: on a GPU.")
+    ] = None,
     checkpoint_every: Annotated[int, Parameter(help="Steps between checkpoints.")] = 500,
     seed: int = 0,
     quiet: _Quiet = False,
@@ -106,6 +109,7 @@ def train(
                 schedule=schedule,
                 clip_norm=clip_norm or None,
                 clip_value=clip_value,
+                mixed_precision=mixed_precision,
                 checkpoint_every=checkpoint_every,
                 seed=seed,
             )

@@ -283,3 +283,23 @@ def test_training_stops_after_as_many_epochs_as_it_has_patience(tmp_path: Path) 
     train(LINES, tokens, shape, options, folder=tmp_path, development=LINES[:5])
     lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["epoch"] for line in lines][-1] == 3  # the first is the best
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_mixed_precision_learns_as_well(network: str, tmp_path: Path) -> None:
+    """On a processor here: the same code runs where a GPU is."""
+    tokens = learn_tokens("words", LINES, None)
+    shape = Shape(network, tokens.size, width=16, heads=2, window=6, kernel=3, dropout=0.0)
+    losses = []
+    for mixed in (False, True):
+        options = TrainingOptions(
+            epochs=4, batch=4, stretch=6, warmup=1, rate=0.01, mixed_precision=mixed
+        )
+        folder = tmp_path / str(mixed)
+        folder.mkdir()
+        model = train(LINES, tokens, shape, options, folder=folder)
+        weights = model.network.state_dict().values()
+        assert all(part.dtype == torch.float32 for part in weights)
+        losses.append(-np.concatenate(model.log_probabilities(LINES)).mean())
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+    assert losses[0] != losses[1]

@@ -229,7 +229,9 @@ class _Run:
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate()
         self.optimiser.zero_grad(set_to_none=True)
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
+        mixed = self.options.mixed_precision
+        mixed = self.device == "cuda" if mixed is None else mixed
+        with torch.autocast(self.device, torch.bfloat16, enabled=mixed):
             hidden, state = self.network.hidden(inputs, self.state)
             # a begin follows an end always, and stands for padding: nothing is to be learnt of it
             known = targets != BEGIN

@@ -43,6 +43,8 @@ class TrainingOptions:
     seed : int
     checkpoint_every : int
         Steps between checkpoints; one is written after each epoch, too.
+    mixed_precision : bool or None
+        Whether products are made in bfloat16, sums and weights kept in float32; None: on a GPU.
     log_every : int
         Steps between lines of ``metrics.jsonl``; one is written after each epoch, too.
     """
@@ -61,6 +63,7 @@ class TrainingOptions:
     patience: int = 2
     seed: int = 0
     checkpoint_every: int = 500
+    mixed_precision: bool | None = None
     log_every: int = 100
 
     def __post_init__(self) -> None:
