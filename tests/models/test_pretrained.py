@@ -135,7 +135,7 @@ def test_a_prompt_that_fills_the_window_is_refused(model: PretrainedModel) -> No
 def test_batches_change_nothing(model: PretrainedModel) -> None:
     one = model.log_probabilities(TEXTS, batch_size=1)
     for other in (model.log_probabilities(TEXTS), model.log_probabilities(TEXTS[::-1])[::-1]):
-        assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(one, other, strict=True))
+        assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(one, other, strict=True))
 
 
 def test_stretches_as_asked_for_where_the_window_holds_them(
