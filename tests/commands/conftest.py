@@ -11,6 +11,8 @@ import pytest
 from textassay.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
+# Options of train for a network that is made in a moment.
+SMALL = ["--width", 16, "--epochs", 1, "--batch", 4, "--stretch", 16, "--window", 16, "--quiet"]
 
 
 @pytest.fixture

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from tests.commands.conftest import Run, sentences
+from tests.commands.conftest import SMALL, Run, sentences
 from textassay.models.decoding import Decoding
 from textassay.models.loading import digest_of_model
 from textassay.results import Header, read_results
-
-SMALL = ["--width", 16, "--epochs", 1, "--batch", 4, "--stretch", 16, "--window", 16, "--quiet"]
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.conftest import Run, sentences
-
-SMALL = ["--width", 16, "--epochs", 1, "--batch", 4, "--stretch", 16, "--window", 16, "--quiet"]
+from tests.commands.conftest import SMALL, Run, sentences
 
 
 @pytest.fixture

@@ -114,7 +114,6 @@ class PretrainedModel:
         """
         before = paired(len(texts), prompts)
         rows = [self._encoded(p, t) for p, t in zip(before, texts, strict=True)]
-        out: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
         pieces = [
             (d, begin, scored, end)
             for d, (ids, first) in enumerate(rows)
@@ -130,10 +129,10 @@ class PretrainedModel:
                     found[d, scored] = numbers[scored - begin - 1 : end - begin - 1]
                 if progress:
                     progress(min(len(texts), at + len(batch)))
-        for d in range(len(texts)):
-            parts = [found[key] for key in sorted(key for key in found if key[0] == d)]
-            out[d] = np.concatenate(parts) if parts else np.empty(0)
-        return out
+        parts: list[list[NDArray[np.float64]]] = [[] for _ in texts]
+        for d, scored in sorted(found):
+            parts[d].append(found[d, scored])
+        return [np.concatenate(row) if row else np.empty(0) for row in parts]
 
     def _encoded(self, prompt: str, text: str) -> tuple[list[int], int]:
         """Ids with begin and end, and the place of the first that belongs to the text."""

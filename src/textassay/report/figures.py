@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from textassay.report.printable import printable
-from textassay.results import Series
+from textassay.results import Measurement, Series
 from textassay.writing import atomic_files
 
 
@@ -109,6 +109,42 @@ class Figure:
                 for x, y, y_low, y_high in zip(curve.x, curve.y, low, high, strict=True):
                     ends = [curve.observed] if observed else [y_low, y_high]
                     yield [*name, printable(curve.system), f"{x:g}", y, *ends]
+
+
+def points_panel(
+    x: Mapping[str, Measurement],
+    y: Mapping[str, Measurement],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+) -> Panel | None:
+    """Two measures against each other, a point with its intervals for each system that has both.
+
+    Labels tell a measure and, behind a colon, what its direction means.
+    """
+    curves, spans = [], {}
+    for system, of_y in y.items():
+        of_x = x.get(system)
+        if of_x is None or of_x.value is None or of_y.value is None:
+            continue
+        curves.append(
+            Series(
+                measure=of_y.measure,
+                system=system,
+                x_label=x_label.partition(":")[0],
+                y_label=y_label.partition(":")[0],
+                x=[of_x.value],
+                y=[of_y.value],
+                y_low=[of_y.value_low],
+                y_high=[of_y.value_high],
+            )
+        )
+        if of_x.value_low is not None and of_x.value_high is not None:
+            spans[system] = (of_x.value_low, of_x.value_high)
+    if not curves:
+        return None
+    return Panel(curves, x_label, y_label, style="points", log_x=log_x, x_spans=spans)
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textassay.report.figures import Figure, Panel
+from textassay.report.figures import Figure, points_panel
 from textassay.report.natural import mark_of
 from textassay.report.printable import printable
 from textassay.report.tables import TableData, interval, number
-from textassay.report.words import scores_of, verdict_of
-from textassay.results import Measurement, Series, parse_signature
+from textassay.report.words import scores_of, standing, verdict_of
+from textassay.results import Measurement, parse_signature
 
 PRIMARY = "likelihood.nll_token"
 PERPLEXITY = "likelihood.perplexity"
@@ -67,11 +67,7 @@ def likelihood_answer(measured: Sequence[Measurement]) -> str:
         return f"Without human text there is no verdict: perplexities by {name} are {listed}."
     words = []
     for r in judged:
-        how = "is as probable as people's text"
-        if r.verdict == "differs":
-            how = f"is {'less' if (r.distance or 0) > 0 else 'more'} probable than people's text"
-        elif r.verdict != "within human variation":
-            how = "may be as probable as people's text (undecided)"
+        how = standing(r, "probable", higher="less")
         perplexity = perplexities.get(r.system)
         numbers = ""
         if perplexity is not None:
@@ -84,35 +80,15 @@ def likelihood_answer(measured: Sequence[Measurement]) -> str:
 def quality_and_novelty(measured: Sequence[Measurement]) -> Figure | None:
     """Perplexity against the pointwise duplication score: a point a system, and people's."""
     quality = {r.system: r for r in measured if r.measure == PERPLEXITY}
-    curves, spans = [], {}
-    for whole, _ in scores_of(measured):
-        x = quality.get(whole.system)
-        if x is None or x.value is None or whole.value is None:
-            continue
-        curves.append(
-            Series(
-                measure="novelty.pointwise",
-                system=whole.system,
-                x_label="perplexity",
-                y_label="duplication score",
-                x=[x.value],
-                y=[whole.value],
-                y_low=[whole.value_low],
-                y_high=[whole.value_high],
-            )
-        )
-        if x.value_low is not None and x.value_high is not None:
-            spans[whole.system] = (x.value_low, x.value_high)
-    if not curves:
-        return None
-    panel = Panel(
-        curves,
+    panel = points_panel(
+        quality,
+        {whole.system: whole for whole, _ in scores_of(measured)},
         "perplexity: to the right, less probable",
         "duplication score: upwards, less new",
-        style="points",
         log_x=True,
-        x_spans=spans,
     )
+    if panel is None:
+        return None
     return Figure(
         "quality-and-novelty",
         "Quality and novelty",

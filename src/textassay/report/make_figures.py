@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textassay.report.figures import Figure, Matrix, Panel
+from textassay.report.figures import Figure, Matrix, Panel, points_panel
 from textassay.report.likely import quality_and_novelty
 from textassay.report.natural import MATRIX, MEANING, compared, mark_of
 from textassay.report.varied import VARIETY
@@ -164,34 +164,14 @@ def _quality_and_variety(measured: Sequence[Measurement]) -> Figure | None:
     """BLEU-4 against Self-BLEU-4: a point a system, and people's."""
     quality = {r.system: r for r in measured if r.measure == "overlap.bleu4"}
     variety = {r.system: r for r in measured if r.measure == "overlap.self_bleu4"}
-    curves, spans = [], {}
-    for system in quality:
-        y, x = quality[system], variety.get(system)
-        if x is None or x.value is None or y.value is None:
-            continue
-        curves.append(
-            Series(
-                measure="overlap.bleu4",
-                system=system,
-                x_label="Self-BLEU-4",
-                y_label="BLEU-4",
-                x=[x.value],
-                y=[y.value],
-                y_low=[y.value_low],
-                y_high=[y.value_high],
-            )
-        )
-        if x.value_low is not None and x.value_high is not None:
-            spans[system] = (x.value_low, x.value_high)
-    if not curves:
-        return None
-    panel = Panel(
-        curves,
+    panel = points_panel(
+        variety,
+        quality,
         "Self-BLEU-4: to the right, less varied",
         "BLEU-4: upwards, more like human text",
-        style="points",
-        x_spans=spans,
     )
+    if panel is None:
+        return None
     return Figure(
         "quality-and-variety",
         "Quality and variety",

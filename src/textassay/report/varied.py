@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textassay.report.natural import mark_of
 from textassay.report.printable import printable
 from textassay.report.tables import TableData, number
+from textassay.report.words import standing
 from textassay.results import Example, Measurement, Record
 
 # Measures in the order of tables, and their headings.
@@ -98,11 +99,7 @@ def variety(measured: Sequence[Measurement]) -> str:
         return f"Without human text there is no verdict: Self-BLEU-4 is {'; '.join(listed)}."
     words = []
     for r in judged:
-        how = "is as varied as people's text"
-        if r.verdict == "differs":
-            how = f"is {'less' if (r.distance or 0) > 0 else 'more'} varied than people's text"
-        elif r.verdict != "within human variation":
-            how = "may be as varied as people's text (undecided)"
+        how = standing(r, "varied", higher="less")
         numbers = f"Self-BLEU-4 {number(r.value)} against {number(r.human)}"
         words.append(f"{r.system} {how} ({numbers}){_collapse(distinct.get(r.system))}")
     return f"Variety: {'; '.join(words)}."

@@ -33,6 +33,24 @@ def verdict_of(record: Measurement) -> str:
     return f"{record.verdict or ''}{few}"
 
 
+def standing(record: Measurement, quality: str, *, higher: str) -> str:
+    """How a system stands beside people's text; `higher` is what a larger value means.
+
+    Examples
+    --------
+    >>> record = Measurement(measure="m", system="s", distance=-1.0, verdict="differs")
+    >>> standing(record, "varied", higher="less")
+    "is more varied than people's text"
+    """
+    if record.verdict == "differs":
+        is_higher = (record.distance or 0) > 0
+        more = higher if is_higher else {"less": "more", "more": "less"}[higher]
+        return f"is {more} {quality} than people's text"
+    if record.verdict == "within human variation":
+        return f"is as {quality} as people's text"
+    return f"may be as {quality} as people's text (undecided)"
+
+
 def scores_of(measured: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
     """For each system its pointwise score on whole documents, and the record with the verdict.
 
