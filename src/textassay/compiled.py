@@ -61,12 +61,18 @@ def _forgive(kept: Any) -> None:
     """Let a damaged cache be made anew, and a full disk be no obstacle.
 
     numba reads and writes its cache without a net: a truncated index would stop every later run.
+    And before it reads the first kernel it gets ready to compile, which takes longer than reading
+    them all (a quarter of a second): only memory management must be ready for kernels that are
+    compiled. Where a kernel is not found, numba gets ready by itself.
     """
-    load, save = kept.load_overload, kept.save_overload
+    load, save = getattr(kept, "_load_overload", kept.load_overload), kept.save_overload
 
-    def load_or_compile(*arguments: Any) -> Any:
+    def load_or_compile(signature: Any, context: Any) -> Any:
+        from numba.core.runtime.nrt import rtsys
+
         try:
-            return load(*arguments)
+            rtsys.initialize(context)
+            return load(signature, context)
         except Exception:  # whatever is wrong with the files
             with contextlib.suppress(Exception):
                 kept.flush()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.corpus import Corpus
-from textassay.errors import InputError
 
 _STEP = 1 << 18  # tokens entered by one kernel call
 
@@ -21,7 +21,7 @@ class Automaton:
 
     Attributes
     ----------
-    matcher : novelty.matching_kernels.Matcher
+    matcher : novelty.transition_kernels.Matcher
         The arrays that the matching kernels read.
     lengths, links : int32[states]
         Longest string of each state; suffix link (-1 at the root, state 0).
@@ -42,28 +42,20 @@ class Automaton:
         """Number of states."""
         return self.lengths.size
 
+    @cached_property
+    def by_length(self) -> NDArray[np.int32]:
+        """States by growing length, int32[states]: every state stands behind its link."""
+        return np.argsort(self.lengths, kind="stable").astype(np.int32)
+
 
 def build_automaton(corpora: Sequence[Corpus]) -> Automaton:
     """Automaton of all documents, prompts included. Cost: some 0.4 us and 150 bytes a token.
 
     Texts that follow a prompt are entered once more by themselves, so that a copy that is cut at
     the beginning of the text is a state of its own, with its own count and place.
-
-    Raises
-    ------
-    InputError
-        If a document holds 16,777,216 tokens or more.
     """
     from textassay.novelty import automaton_kernels as kernels
-    from textassay.novelty.matching_kernels import LONGEST_MATCH
 
-    for corpus in corpora:
-        sizes = np.diff(corpus.offsets)
-        if sizes.size and sizes.max() > LONGEST_MATCH:
-            raise InputError(
-                f"document {corpus.ids[int(sizes.argmax())]} of {corpus.name} holds "
-                f"{sizes.max():,} tokens; at most {LONGEST_MATCH:,} can be matched: split it"
-            )
     longest = max((int(np.diff(c.offsets).max(initial=0)) for c in corpora), default=0)
     types = max((len(c.vocabulary) for c in corpora), default=0)
     tokens = sum(c.tokens.size for c in corpora)
@@ -162,8 +154,7 @@ def _grown(graph: Any, margin: int) -> Any:
 def _compact(
     graph: Any, types: int, prefix_states: list[NDArray[np.int32]], longest: int
 ) -> Automaton:
-    from textassay.novelty import automaton_kernels as kernels
-    from textassay.novelty.matching_kernels import Matcher
+    from textassay.novelty import transition_kernels as kernels
 
     states = int(graph.used[0])
     first = graph.first_edge[:states]
@@ -174,25 +165,17 @@ def _compact(
     order = np.lexsort((graph.lengths[:states], ~several)).astype(np.int32)
     rank = np.empty(states, np.int32)
     rank[order] = np.arange(states, dtype=np.int32)
+    rows = aligned(kernels.ROW * states, np.int32)
+    rows[:] = 0
+    root_targets = np.zeros(types, np.int32)
+    kernels.fill_rows(graph, order, rank, rows, root_targets)
     in_table = int(graph.used[1]) - int((first >= 0).sum() - several.sum())
-    keys, shift = _new_table(2 * in_table)
-    table = np.repeat(keys, 2)
-    matcher = Matcher(
-        records=np.zeros(4 * states, np.int32),
-        root_targets=np.zeros(types, np.int32),
-        table=table,
-        shift=shift,
-        several=int(several.sum()),
-    )
-    kernels.compact(
-        graph,
-        order,
-        rank,
-        matcher.records,
-        matcher.root_targets,
-        table,
-        shift,
-    )
+    groups = max(1, int(in_table / _LOAD) - 1).bit_length()
+    while True:
+        matcher = _new_matcher(rows, root_targets, groups)
+        if kernels.fill_table(graph, order, rank, int(several.sum()), matcher):
+            break
+        groups += 1
     links = graph.links[order]
     return Automaton(
         matcher=matcher,
@@ -201,3 +184,39 @@ def _compact(
         prefix_states=[rank[part] for part in prefix_states],
         longest_document=longest,
     )
+
+
+_LOAD = 1.6  # entries in a group of four: one group in twelve is full then
+
+
+def _new_matcher(rows: NDArray[np.int32], root_targets: NDArray[np.int32], group_bits: int) -> Any:
+    """A matcher with an empty table of 2 ** group_bits groups, or more where a check asks it."""
+    from textassay.novelty import transition_kernels as kernels
+
+    token_bits = max(1, root_targets.size - 1).bit_length()
+    width = token_bits + max(1, rows.size // kernels.ROW - 1).bit_length()
+    group_bits = min(width, max(group_bits, width - kernels.CHECK_BITS))
+    table = aligned(kernels.GROUP << group_bits, np.uint64)
+    table[:] = kernels.EMPTY
+    check_bits = width - group_bits
+    return kernels.Matcher(
+        rows,
+        root_targets,
+        table,
+        np.uint64(token_bits),
+        np.uint64(width // 2),
+        np.uint64((1 << width) - 1),
+        np.uint64(check_bits),
+        np.uint64((1 << check_bits) - 1),
+    )
+
+
+_LINE = 64  # bytes of a cache line
+
+
+def aligned(size: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """An array, not filled, that begins where a cache line begins."""
+    item = np.dtype(dtype).itemsize
+    raw = np.empty(size * item + _LINE, np.uint8)
+    begin = -raw.ctypes.data % _LINE
+    return raw[begin : begin + size * item].view(dtype)

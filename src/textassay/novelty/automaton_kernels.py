@@ -21,8 +21,6 @@ from textassay.compiled import kernel
 NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
-SEVERAL_EDGES, NO_EDGES = -2, -3
-
 
 class Graph(NamedTuple):
     """The arrays of an automaton under construction."""
@@ -235,63 +233,3 @@ def context_lengths(
         document += 1
         token = -1
     return document, token, state
-
-
-@kernel
-def compact(
-    graph: Any,
-    order: Any,
-    rank: Any,
-    records: Any,
-    root_targets: Any,
-    table: Any,
-    shift: Any,
-) -> None:
-    """Rewrite the automaton for matching, its states renumbered by `order` (new -> old).
-
-    records[state]: token and target of the only edge (SEVERAL_EDGES, NO_EDGES in the token's
-    place), the state to fall back to, length of that state's longest string. Several edges stand
-    in `table`, keys and targets behind one another; the root's in `root_targets`.
-
-    A suffix link's state has all the edges that the state itself has. Where it has no others, it
-    cannot help when the state could not: the matcher falls back to the first one that has more.
-    Links lead to shorter strings, which `order` lists before, among states with several edges as
-    among all others.
-    """
-    last = table.size // 2 - 1
-    edges = np.zeros(order.size, np.int32)
-    for new in range(order.size):
-        old = order[new]
-        number = graph.first_edge[old]
-        while number >= 0:
-            edges[new] += 1
-            number = graph.edges[number, 2]
-        link = graph.links[old]
-        back, length = -1, -1
-        if link >= 0:
-            back, length = rank[link], graph.lengths[link]
-            if back > 0 and edges[back] == edges[new]:
-                length = records[4 * back + 3]
-                back = records[4 * back + 2]
-        records[4 * new + 2] = back
-        records[4 * new + 3] = length
-        number = graph.first_edge[old]
-        records[4 * new] = SEVERAL_EDGES
-        if new == 0:
-            while number >= 0:
-                root_targets[graph.edges[number, 0]] = rank[graph.edges[number, 1]]
-                number = graph.edges[number, 2]
-        elif number < 0:
-            records[4 * new] = NO_EDGES
-        elif graph.edges[number, 2] < 0:
-            records[4 * new] = graph.edges[number, 0]
-            records[4 * new + 1] = rank[graph.edges[number, 1]]
-        else:
-            while number >= 0:
-                key = edge_key(new, graph.edges[number, 0])
-                slot = edge_slot(key, shift)
-                while table[2 * slot] != NO_EDGE:
-                    slot = (slot + 1) & last
-                table[2 * slot] = key
-                table[2 * slot + 1] = rank[graph.edges[number, 1]]
-                number = graph.edges[number, 2]

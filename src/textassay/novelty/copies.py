@@ -15,8 +15,8 @@ from textassay.corpus.pieces import EncodedPiece, RawPiece
 from textassay.corpus.stream import TokenStream
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import Automaton
-from textassay.novelty.matching import Settled, TrainingPass
 from textassay.novelty.scores import COPIED_CHARACTERS, SUPERCOPY, TokenScores, is_judged
+from textassay.novelty.training_pass import Settled, TrainingPass
 
 _AROUND = 120  # characters, or bytes of source, shown on either side
 

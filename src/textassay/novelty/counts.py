@@ -16,9 +16,10 @@ from textassay.corpus.stream import TokenStream
 from textassay.corpus.tokenizers import encode_documents
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import build_automaton
-from textassay.novelty.matching import TrainingPass, match_training
+from textassay.novelty.matching import match_training
 from textassay.novelty.scores import SUPERCOPY, is_judged
 from textassay.novelty.sides import Side
+from textassay.novelty.training_pass import TrainingPass
 from textassay.parallel import Workers
 from textassay.results import Record, Series, make_signature
 from textassay.stats.setting import Setting

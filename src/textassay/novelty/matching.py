@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import queue
+import threading
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,169 +19,15 @@ from textassay.corpus.pieces import EncodedPiece, RawPiece
 from textassay.corpus.stream import TokenStream
 from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import Automaton
+from textassay.novelty.training_pass import PieceFacts, Snapshot, TrainingPass, new_visits
 from textassay.parallel import Workers
 from textassay.resume import Interruption, Store, deferred_interrupt
 
-LANES = 16
+LANES = 12
 _GROUP = 256  # pieces between points where the work can be saved
 _SAVE_EVERY = 20.0  # seconds
 
 Progress = Callable[[int], None]
-
-
-class PieceFacts(NamedTuple):
-    """What is remembered of a piece of training text, to name places in it later."""
-
-    base: int
-    file: int
-    documents: int
-    tokens: int
-    tail: int  # tokens behind the last document end
-    file_byte: int
-    size: int  # these three say where to read it again
-    flags: int
-
-
-class Settled(NamedTuple):
-    """For each state, what training text holds of it.
-
-    ``longest`` int32 tokens; ``counts`` int64 occurrences; ``byte`` int64, the stream byte at which
-    the earliest ends; ``place`` uint64, document << 32 | token, within its piece.
-    """
-
-    longest: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    byte: NDArray[np.int64]
-    place: NDArray[np.uint64]
-
-
-Snapshot = Callable[[Settled, int], NDArray[np.float64]]
-
-
-@dataclass
-class TrainingPass:
-    """The state of the pass over training text; complete when `finished`.
-
-    Attributes
-    ----------
-    pieces : list of PieceFacts
-    last_bytes : int
-        Bytes of text (for ready ids: tokens) read so far.
-    """
-
-    automaton: Automaton
-    visits: list[Any] = field(default_factory=list)
-    pieces: list[PieceFacts] = field(default_factory=list)
-    last_bytes: int = 0
-    carried: tuple[int, int] = (0, 0)
-    snapshots: list[NDArray[np.float64]] = field(default_factory=list)
-    finished: bool = False
-    last_snapshot: int = -1
-    _snapshot_under_way: Future[NDArray[np.float64]] | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Training tokens read so far."""
-        return sum(piece.tokens for piece in self.pieces)
-
-    def _total(self) -> Any:
-        from textassay.novelty.matching_kernels import merge_visits
-
-        total = _new_visits(self.automaton.size)
-        for visits in self.visits:
-            merge_visits(total, visits)
-        return total
-
-    def settled(self) -> Settled:
-        """What the text read so far holds of each state. Cost: linear in the states."""
-        return self._settle(self._total())
-
-    def begin_snapshot(self, snapshot: Snapshot, workers: Workers) -> None:
-        """Take a snapshot of the text read so far, beside what is read from here on."""
-        self.end_snapshot()  # one at a time: each holds a copy of the visits
-        total, tokens = self._total(), self.tokens
-        self._snapshot_under_way = workers.start(lambda: snapshot(self._settle(total), tokens))
-        self.last_snapshot = tokens
-
-    def end_snapshot(self) -> None:
-        """Wait for the snapshot under way, if there is one."""
-        if self._snapshot_under_way is not None:
-            self.snapshots.append(self._snapshot_under_way.result())
-            self._snapshot_under_way = None
-
-    def _settle(self, visits: Any) -> Settled:
-        from textassay.novelty.matching_kernels import settle
-
-        automaton = self.automaton
-        size = automaton.size
-        out = Settled(
-            np.empty(size, np.int32),
-            np.empty(size, np.int64),
-            np.empty(size, np.int64),
-            np.empty(size, np.uint64),
-        )
-        by_length = np.argsort(automaton.lengths, kind="stable").astype(np.int32)
-        settle(by_length, automaton.lengths, automaton.links, visits, *out)
-        return out
-
-    def saved(self) -> dict[str, NDArray[Any]]:
-        """Arrays to go on from."""
-        self.end_snapshot()
-        total = self._total()
-        return {
-            "best": total.best,
-            "places": total.places,
-            "pieces": np.array(self.pieces, np.int64).reshape(-1, len(PieceFacts._fields)),
-            "carried": np.array(self.carried, np.int64),
-            "last_bytes": np.array(self.last_bytes),
-            "snapshots": np.array(self.snapshots, np.float64),
-        }
-
-    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """Go on from what :meth:`saved` gave."""
-        from textassay.novelty.matching_kernels import Visits
-
-        self.visits = [Visits(saved["best"], saved["places"])]
-        self.pieces = [PieceFacts(*row) for row in saved["pieces"].tolist()]
-        self.carried = (int(saved["carried"][0]), int(saved["carried"][1]))
-        self.last_bytes = int(saved["last_bytes"])
-        self.snapshots = list(saved["snapshots"])
-        self.last_snapshot = int(self.snapshots[-1][0]) if self.snapshots else -1
-
-    def documents_of(self, file: int) -> int:
-        """Documents of one training file."""
-        return sum(p.documents for p in self.pieces if p.file == file)
-
-    def tokens_of(self, file: int) -> int:
-        """Tokens of one training file."""
-        return sum(p.tokens for p in self.pieces if p.file == file)
-
-    def place(self, byte: int, place: int) -> tuple[int, int, int, int]:
-        """File, document in it, token in the document, piece, of an occurrence's last token."""
-        index = bisect_right(self.pieces, byte, key=lambda piece: piece.base) - 1
-        piece = self.pieces[index]
-        document, token = place >> 32, place & 0xFFFFFFFF
-        if document == 0:
-            token += self._tokens_before(index)
-        before = sum(p.documents for p in self.pieces[:index] if p.file == piece.file)
-        return piece.file, before + document, token, index
-
-    def _tokens_before(self, index: int) -> int:
-        """Tokens of the document under way where a piece begins."""
-        tokens = 0
-        file = self.pieces[index].file
-        while index > 0 and self.pieces[index - 1].file == file:
-            index -= 1
-            tokens += self.pieces[index].tail
-            if self.pieces[index].documents:
-                break
-        return tokens
-
-
-def _new_visits(states: int) -> Any:
-    from textassay.novelty.matching_kernels import Visits
-
-    return Visits(np.zeros(2 * states, np.uint64), np.zeros(3 * states, np.uint64))
 
 
 def match_training(
@@ -207,7 +51,7 @@ def match_training(
         Of the generated documents; nothing is added to it.
     workers : Workers
     snapshot : callable, optional
-        Called with what is settled and the tokens read, whenever the text read has doubled, and
+        Called with the settled lengths and the tokens read, whenever the text read has doubled, and
         at the end; its numbers are kept.
     progress : callable, optional
         Called with the bytes of text read so far.
@@ -281,11 +125,16 @@ class _Group:
 class _Matched(NamedTuple):
     piece: RawPiece
     encoded: EncodedPiece
+    ends: NDArray[np.int64]
     final: tuple[int, int]
 
 
 class _Walk:
-    """Walks pieces past the automaton, each by one of the workers."""
+    """Walks pieces past the automaton, each by one of the workers.
+
+    Every thread counts its own visits: its pieces follow one another in the text, by which the
+    kernels know the earliest of several places.
+    """
 
     def __init__(
         self,
@@ -297,12 +146,7 @@ class _Walk:
         self.training, self.stream = training, stream
         self.vocabulary, self.workers = vocabulary, workers
         self.matcher = training.automaton.matcher
-        while len(training.visits) < workers.jobs + 1:
-            training.visits.append(_new_visits(training.automaton.size))
-        self.own = training.visits[0]
-        self.free: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        for visits in training.visits[1:]:
-            self.free.put(visits)
+        self.of_thread: dict[int, Any] = {}
 
     def read(self, group: _Group) -> None:
         pieces: Iterable[RawPiece] = group
@@ -312,36 +156,43 @@ class _Walk:
             self._join(matched)
         self.training.finished = group.exhausted
 
+    def _visits(self) -> Any:
+        thread = threading.get_ident()
+        if thread not in self.of_thread:
+            visits = new_visits(self.training.automaton)
+            self.of_thread[thread] = visits
+            self.training.visits.append(visits)
+        return self.of_thread[thread]
+
     def _match(self, piece: RawPiece) -> _Matched:
-        from textassay.novelty.matching_kernels import match_piece
+        from textassay.novelty.matching_kernels import document_ends, match_piece
 
         encoded = self.stream.encode(piece, self.vocabulary)
         size = encoded.ids.size
+        ends = document_ends(encoded.ids)
         final = (0, 0)
         if size:
-            lanes = lane_count(size, self.training.automaton.longest_document)
-            visits = self.free.get()
             final = match_piece(
                 self.matcher,
-                visits,
+                self._visits(),
                 encoded.ids,
                 encoded.byte_ends,
+                ends,
                 piece.base,
                 piece.anchored,
-                lanes,
+                lane_count(size, self.training.automaton.longest_document),
             )
-            self.free.put(visits)
-        return _Matched(piece, encoded, final)
+        return _Matched(piece, encoded, ends, final)
 
     def _join(self, matched: _Matched) -> None:
         from textassay.novelty.matching_kernels import read_on
 
-        piece, encoded, final = matched
+        piece, encoded, ends, final = matched
         training = self.training
         if not piece.anchored:
             state, length = read_on(
                 self.matcher,
-                self.own,
+                training.totals,
                 encoded.ids,
                 encoded.byte_ends,
                 piece.base,
@@ -350,7 +201,6 @@ class _Walk:
             if length >= 0:
                 final = (state, length)
         training.carried = (0, 0) if piece.ends_file else final
-        ends = np.flatnonzero(encoded.ids == -2)
         size = encoded.ids.size
         tail = size - (int(ends[-1]) + 1) if ends.size else size
         training.pieces.append(

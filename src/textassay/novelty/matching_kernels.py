@@ -1,13 +1,7 @@
 """Compiled matcher: training tokens walk through the automaton of the generated documents.
 
 At every training token the matcher stands in the state of the longest suffix read so far that also
-occurs in a generated document. What it leaves behind, for every state, is a *visit record*:
-
-- ``best[2 * state]``: the longest match seen in this state and its earliest place, packed as
-  ``length << 40 | (2**40 - 1 - byte)``, so that a larger number is a longer, then an earlier match;
-- ``best[2 * state + 1]``: number of visits ``<< 32 |`` number of visits with the longest length;
-- ``places[state]``: earliest byte of any visit, its ``document << 32 | token``, and the same for
-  the longest match.
+occurs in a generated document, and leaves a visit there (see visit_kernels).
 
 Positions are split into lanes that walk in turn, so that the memory look-ups of one lane overlap
 those of the others. A lane begins without knowing what came before it. It therefore records only
@@ -18,91 +12,66 @@ wherever the text is cut: lanes, pieces and workers all join by this rule.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from textassay.compiled import kernel
 from textassay.memory_kernels import prefetch
-from textassay.novelty.automaton_kernels import MULTIPLIER, NO_EDGE, edge_key, edge_slot
+from textassay.novelty.transition_kernels import (
+    BACK,
+    BACK_LENGTH,
+    BOUND,
+    EMPTY,
+    GROUP,
+    LOW_HALF,
+    ROW,
+    SHORTER,
+    TARGET,
+    TOKEN,
+    VISITS,
+    find_from,
+    follow,
+    mixed_key,
+)
+from textassay.novelty.visit_kernels import add, close, note
 
-BYTE_BITS = 40
-LAST_BYTE = (1 << BYTE_BITS) - 1
-LONGEST_MATCH = (1 << (64 - BYTE_BITS)) - 1
 FAR_BEFORE = -(1 << 40)
 
 
-class Matcher(NamedTuple):
-    """The automaton as the matcher reads it; shared by all workers."""
-
-    records: Any  # int32[states, 4]
-    root_targets: Any  # int32[vocabulary], 0 where a token was not generated
-    table: Any  # uint64[2 x power of two]: key of an edge, its target, behind one another
-    shift: Any  # uint64
-    several: int  # states below this number have several edges, all others one or none
-
-
-class Visits(NamedTuple):
-    """What one worker has seen."""
-
-    best: Any  # uint64[states, 2]
-    places: Any  # uint64[states, 3]
+@kernel
+def document_ends(ids: Any) -> Any:
+    """Where the ends of documents stand, int64."""
+    count = 0
+    for i in range(ids.size):
+        count += ids[i] == -2
+    ends = np.empty(count, np.int64)
+    count = 0
+    for i in range(ids.size):
+        if ids[i] == -2:
+            ends[count] = i
+            count += 1
+    return ends
 
 
 @kernel
-def _record(visits: Any, state: int, length: int, byte: int, document: int, token: int) -> None:
-    best, places = visits.best, visits.places
-    mine = (np.uint64(length) << np.uint64(BYTE_BITS)) | np.uint64(LAST_BYTE - byte)
-    seen = best[2 * state]
-    counts = best[2 * state + 1] + np.uint64(1 << 32)
-    if mine > seen:
-        if (mine >> np.uint64(BYTE_BITS)) != (seen >> np.uint64(BYTE_BITS)):
-            counts &= np.uint64(0xFFFFFFFF00000000)
-        counts += np.uint64(1)
-        best[2 * state] = mine
-        place = (np.uint64(document) << np.uint64(32)) | np.uint64(token)
-        places[3 * state + 2] = place
-        if seen == 0 or np.uint64(byte) < places[3 * state]:
-            places[3 * state] = np.uint64(byte)
-            places[3 * state + 1] = place
-    else:
-        if (mine >> np.uint64(BYTE_BITS)) == (seen >> np.uint64(BYTE_BITS)):
-            counts += np.uint64(1)
-        # later lanes may have been here before: only then can this place be the earlier one
-        elif np.int64(LAST_BYTE) - np.int64(seen & np.uint64(LAST_BYTE)) > byte:
-            if np.uint64(byte) < places[3 * state]:
-                places[3 * state] = np.uint64(byte)
-                places[3 * state + 1] = (np.uint64(document) << np.uint64(32)) | np.uint64(token)
-    best[2 * state + 1] = counts
-
-
-@kernel
-def _follow(matcher: Any, state: int, length: int, token: int) -> tuple[int, int]:
-    """The state and length of the longest match after one more known token."""
-    records = matcher.records
-    while state != 0:
-        if state < matcher.several:
-            key = edge_key(state, token)
-            slot = edge_slot(key, matcher.shift)
-            last = matcher.table.size // 2 - 1
-            here = matcher.table[2 * slot]
-            while here != key and here != NO_EDGE:
-                slot = (slot + 1) & last
-                here = matcher.table[2 * slot]
-            if here == key:
-                return np.int64(matcher.table[2 * slot + 1]), length + 1
-        elif records[4 * state] == token:
-            return np.int64(records[4 * state + 1]), length + 1
-        length = np.int64(records[4 * state + 3])
-        state = np.int64(records[4 * state + 2])
-    state = np.int64(matcher.root_targets[token])
-    return state, 1 if state > 0 else 0
+def _place(ends: Any, i: int) -> int:
+    """``document << 32 | token`` within the piece, of the token at `i`."""
+    low, high = 0, ends.size
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] < i:
+            low = middle + 1
+        else:
+            high = middle
+    begin = ends[low - 1] + 1 if low > 0 else 0
+    return (np.int64(low) << 32) | (i - begin)
 
 
 @kernel
 def read_on(
     matcher: Any,
-    visits: Any,
+    totals: Any,
     ids: Any,
     byte_ends: Any,
     base: int,
@@ -116,11 +85,35 @@ def read_on(
     for i in range(ids.size):
         if ids[i] < 0:
             return 0, -1
-        state, length = _follow(matcher, state, length, ids[i])
+        state, length = follow(matcher, state, length, ids[i])
         if length <= i:  # it begins behind the first token, or there is none
             return 0, -1
-        _record(visits, state, length, base + byte_ends[i], 0, i)
+        byte = base + byte_ends[i]
+        add(totals, state, length, 1, 1, byte, i, byte, i)
     return state, length
+
+
+@kernel
+def _visit(
+    visits: Any,
+    opened: Any,
+    count: int,
+    state: int,
+    length: int,
+    byte: int,
+    place: int,
+) -> int:
+    """Count a visit whatever it brings; how many states this piece has opened."""
+    row = ROW * state
+    visits.rows[row + VISITS] += 1
+    bound = visits.rows[row + BOUND]
+    if length > bound:
+        if note(visits, state, length, byte, place):
+            opened[count] = state
+            count += 1
+    elif length < bound:
+        visits.rows[row + SHORTER] += 1
+    return count
 
 
 @kernel
@@ -129,6 +122,7 @@ def match_piece(
     visits: Any,
     ids: Any,
     byte_ends: Any,
+    ends: Any,
     base: int,
     anchored: bool,
     lane_count: int,
@@ -136,235 +130,177 @@ def match_piece(
     """Walk one piece of training text, in lanes.
 
     `ids` (int32): token ids, -1 for tokens that were not generated, -2 for ends of documents;
-    `byte_ends` (int32): where each ends, counted from byte `base`; `anchored`: the piece begins a
-    document. Documents and tokens are numbered within the piece. Returns the state and length of
-    the match at the end of the piece (length 0: none).
+    `byte_ends` (int32): where each ends, counted from byte `base`; `ends`: where -2 stands;
+    `anchored`: the piece begins a document. Documents and tokens are numbered within the piece.
+    Returns the state and length of the match at the end of the piece (length 0: none).
 
-    This is the innermost loop of all, so it says again what `_follow` and `_record` say, on
-    unsigned indices, which need no check for negative ones: a third less time.
+    The rounds of `_walk_lanes` are nearly all of the time; what comes before them, until a match
+    begins inside the lane, and behind them, until it begins inside the next, is done for each lane
+    by itself.
     """
     size = ids.size
-    records = matcher.records
-    table = matcher.table
-    root_targets = matcher.root_targets
-    several = np.uint64(matcher.several)
-    shift = matcher.shift
-    best = visits.best
-    last = np.uint64(table.size // 2 - 1)
     at = np.empty(lane_count, np.int64)
-    first = np.empty(lane_count, np.int64)
     stop = np.empty(lane_count, np.int64)
-    state = np.zeros(lane_count, np.uint64)
+    first = np.empty(lane_count, np.int64)
+    state = np.zeros(lane_count, np.int64)
     length = np.zeros(lane_count, np.int64)
-    document = np.zeros(lane_count, np.int64)
-    document_begin = np.zeros(lane_count, np.int64)
-    waiting = np.zeros(lane_count, np.bool_)
+    opened = np.empty(size, np.int32)
+    count = 0
     for k in range(lane_count):
-        at[k] = k * size // lane_count
+        i = k * size // lane_count
         stop[k] = (k + 1) * size // lane_count
-        known = ids[at[k] - 1] < 0 if at[k] > 0 else anchored
-        first[k] = FAR_BEFORE if known else at[k]
-        if k > 0:
-            document[k] = document[k - 1]
-            document_begin[k] = document_begin[k - 1]
-            for i in range(at[k - 1], at[k]):
-                if ids[i] == -2:
-                    document[k] += 1
-                    document_begin[k] = i + 1
-    final_state, final_length, final_lane = 0, 0, lane_count
-    open_lanes = lane_count
-    one = np.uint64(1)
-    while open_lanes > 0:
-        for kk in range(lane_count):
-            k = np.uint64(kk)
-            i = at[k]
-            if i < 0:
-                continue
-            here = state[k]
-            long = length[k]
-            if waiting[k]:
-                # the visit record was asked for one round ago
-                j = np.uint64(i - 1)
-                byte = base + byte_ends[j]
-                mine = (np.uint64(long) << np.uint64(BYTE_BITS)) | np.uint64(LAST_BYTE - byte)
-                seen = best[here + here]
-                seen_byte = np.int64(LAST_BYTE) - np.int64(seen & np.uint64(LAST_BYTE))
-                if mine < seen and seen_byte <= byte:  # nothing new but one more visit
-                    counts = best[here + here + one] + np.uint64(1 << 32)
-                    if (mine ^ seen) >> np.uint64(BYTE_BITS) == 0:
-                        counts += one
-                    best[here + here + one] = counts
-                else:
-                    _record(
-                        visits, np.int64(here), long, byte, document[k], i - 1 - document_begin[k]
-                    )
-                waiting[k] = False
-            if i == size:
-                if kk < final_lane:
-                    final_state, final_length, final_lane = np.int64(here), long, kk
-                at[k] = -1
-                open_lanes -= 1
-                continue
-            id = ids[np.uint64(i)]
-            # past its end a lane follows matches that begin no later than the next lane
-            if i >= stop[k] and (id < 0 or ids[np.uint64(i - 1)] < 0):
-                at[k] = -1
-                open_lanes -= 1
-                continue
-            if id < 0:
-                state[k] = 0
-                length[k] = 0
+        known = ids[i - 1] < 0 if i > 0 else anchored
+        first[k] = FAR_BEFORE if known else i
+        while first[k] >= 0 and i < stop[k]:
+            if ids[i] < 0:
+                state[k], length[k] = 0, 0
                 first[k] = FAR_BEFORE
-                if id == -2:
-                    document[k] += 1
-                    document_begin[k] = i + 1
-                at[k] = i + 1
-                continue
-            token = np.uint64(id)
-            found = False
-            if here != 0:
-                row = here << np.uint64(2)
-                if here < several:
-                    key = (here << np.uint64(32)) | token
-                    slot = ((key ^ (key >> np.uint64(29))) * MULTIPLIER) >> shift
-                    there = table[slot + slot]
-                    while there != key and there != NO_EDGE:
-                        slot = (slot + one) & last
-                        there = table[slot + slot]
-                    if there == key:
-                        here = table[slot + slot + one]
-                        long += 1
-                        found = True
-                elif records[row] == id:
-                    here = np.uint64(records[row + one])
-                    long += 1
-                    found = True
-                if not found:
-                    long = np.int64(records[row + np.uint64(3)])
-                    here = np.uint64(records[row + np.uint64(2)])
-                    if here != 0:
-                        # the same token once more in the next round, from a shorter string
-                        state[k] = here
-                        length[k] = long
-                        prefetch(records, np.int64(here << np.uint64(2)))
-                        key = (here << np.uint64(32)) | token
-                        slot = ((key ^ (key >> np.uint64(29))) * MULTIPLIER) >> shift
-                        prefetch(table, np.int64(slot + slot))
-                        continue
-            if not found:
-                here = np.uint64(root_targets[token])
-                long = 1 if here > 0 else 0
-            if i >= stop[k] and long <= i - stop[k]:
-                at[k] = -1
-                open_lanes -= 1
-                continue
-            state[k] = here
-            length[k] = long
-            at[k] = i + 1
-            if here == 0:
-                first[k] = FAR_BEFORE
-                continue
-            waiting[k] = long <= i - first[k]
-            prefetch(best, np.int64(here + here))
-            prefetch(records, np.int64(here << np.uint64(2)))
-            if here < several and i + 1 < size:
-                key = (here << np.uint64(32)) | np.uint64(np.uint32(ids[np.uint64(i + 1)]))
-                slot = ((key ^ (key >> np.uint64(29))) * MULTIPLIER) >> shift
-                prefetch(table, np.int64(slot + slot))
+            else:
+                state[k], length[k] = follow(matcher, state[k], length[k], ids[i])
+                if length[k] <= i - first[k]:
+                    first[k] = FAR_BEFORE
+                    if length[k] > 0:
+                        byte = base + byte_ends[i]
+                        count = _visit(
+                            visits, opened, count, state[k], length[k], byte, _place(ends, i)
+                        )
+            i += 1
+        at[k] = i
+    count = _walk_lanes(
+        matcher, visits, ids, byte_ends, ends, base, at, stop, state, length, opened, count
+    )
+    final_state, final_length = 0, 0
+    for k in range(lane_count - 1, -1, -1):
+        i = stop[k]
+        here, long = state[k], length[k]
+        goes_on = i > 0 and ids[i - 1] >= 0
+        while goes_on and i < size:
+            goes_on = ids[i] >= 0
+            if goes_on:
+                here, long = follow(matcher, here, long, ids[i])
+                goes_on = long > i - stop[k]
+            if goes_on:
+                if long <= i - first[k]:
+                    byte = base + byte_ends[i]
+                    count = _visit(visits, opened, count, here, long, byte, _place(ends, i))
+                i += 1
+        if i == size:
+            final_state, final_length = here, long
+    close(visits, opened[:count])
     return final_state, final_length
 
 
 @kernel
-def merge_visits(into: Any, other: Any) -> None:
-    """Add what another worker has seen: the longer, then the earlier match; sums of counts."""
-    for state in range(into.best.size // 2):
-        theirs = other.best[2 * state]
-        if theirs == 0:
-            continue
-        mine = into.best[2 * state]
-        my_length, their_length = mine >> np.uint64(BYTE_BITS), theirs >> np.uint64(BYTE_BITS)
-        counts = into.best[2 * state + 1]
-        their_counts = other.best[2 * state + 1]
-        total = (counts >> np.uint64(32)) + (their_counts >> np.uint64(32))
-        longest = counts & np.uint64(0xFFFFFFFF)
-        if their_length > my_length:
-            longest = their_counts & np.uint64(0xFFFFFFFF)
-        elif their_length == my_length:
-            longest += their_counts & np.uint64(0xFFFFFFFF)
-        into.best[2 * state + 1] = (total << np.uint64(32)) | longest
-        if mine == 0 or other.places[3 * state] < into.places[3 * state]:
-            into.places[3 * state] = other.places[3 * state]
-            into.places[3 * state + 1] = other.places[3 * state + 1]
-        if theirs > mine:
-            into.best[2 * state] = theirs
-            into.places[3 * state + 2] = other.places[3 * state + 2]
-
-
-@kernel
-def settle(
-    by_length: Any,
-    lengths: Any,
-    links: Any,
+def _walk_lanes(
+    matcher: Any,
     visits: Any,
-    longest: Any,
-    counts: Any,
-    byte: Any,
-    place: Any,
-) -> None:
-    """For each state, its longest string that occurs in training text, how often, where first.
+    ids: Any,
+    byte_ends: Any,
+    ends: Any,
+    base: int,
+    at: Any,
+    stop: Any,
+    states: Any,
+    lengths: Any,
+    opened: Any,
+    count: int,
+) -> int:
+    """Walk each lane k from `at[k]` to `stop[k]`, all in turn.
 
-    Every visit of a state is also an occurrence of all shorter suffixes: of the longest string of
-    its link, and so on to the root. `by_length` lists states by growing length. Out: `longest`
-    int32 (0 where nothing was seen), `counts` int64, `byte` int64 (end of the earliest
-    occurrence), `place` uint64 (document << 32 | token within its piece).
+    In: state and length of each lane's match; out: those at its end. Returns how many states the
+    piece has opened. This is the innermost loop of all: it says again what `follow` and `_visit`
+    say, with choices in the place of branches that nobody could foretell, and on unsigned
+    indices, which need no check for negative ones.
     """
-    states = by_length.size
-    for state in range(states):
-        longest[state] = 0
-        counts[state] = 0
-        byte[state] = LAST_BYTE
-        place[state] = 0
-    # upwards; while below, counts and byte hold what was seen in longer strings
-    for k in range(states - 1, 0, -1):
-        state = by_length[k]
-        best = visits.best[2 * state]
-        link = links[state]
-        total = counts[state]
-        first_byte, first_place = byte[state], place[state]
-        if best != 0:
-            own = visits.best[2 * state + 1]
-            seen = np.int64(best >> np.uint64(BYTE_BITS))
-            seen_byte = np.int64(LAST_BYTE) - np.int64(best & np.uint64(LAST_BYTE))
-            of_longest = np.int64(own & np.uint64(0xFFFFFFFF))
-            total += np.int64(own >> np.uint64(32))
-            if np.int64(visits.places[3 * state]) < first_byte:
-                first_byte = np.int64(visits.places[3 * state])
-                first_place = visits.places[3 * state + 1]
-            if counts[state] == 0:
-                longest[state] = seen
-                counts[state] = of_longest
-                byte[state] = seen_byte
-                place[state] = visits.places[3 * state + 2]
-            else:
-                longest[state] = lengths[state]
-                if seen == lengths[state]:
-                    counts[state] += of_longest
-                    if seen_byte < byte[state]:
-                        byte[state] = seen_byte
-                        place[state] = visits.places[3 * state + 2]
-        elif counts[state] > 0:
-            longest[state] = lengths[state]
-        if total > 0 and link >= 0:
-            counts[link] += total
-            if first_byte < byte[link]:
-                byte[link] = first_byte
-                place[link] = first_place
-    # downwards: what no longer string was seen of, a shorter one may have been
-    for k in range(1, states):
-        state = by_length[k]
-        if longest[state] == 0 and links[state] > 0:
-            link = links[state]
-            longest[state] = longest[link]
-            counts[state] = counts[link]
-            byte[state] = byte[link]
-            place[state] = place[link]
+    rows = visits.rows
+    table = matcher.table
+    root_targets = matcher.root_targets
+    one, eight, four = np.uint64(1), np.uint64(ROW), np.uint64(GROUP)
+    size = np.uint64(ids.size)
+    lanes = at.size
+    lane = np.arange(lanes)
+    index = at.astype(np.uint64)
+    end = stop.astype(np.uint64)
+    state = states.astype(np.uint64)
+    length = lengths.copy()
+    advanced = np.zeros(lanes, np.uint64)  # 1: the visit to the state is still to be counted
+    while lanes > 0:
+        turn = 0
+        while turn < lanes:
+            k = np.uint64(turn)
+            i = index[k]
+            here = state[k]
+            long = length[k]
+            counted = advanced[k]
+            row = here * eight
+            bound = np.int64(rows[row + np.uint64(BOUND)])
+            rows[row + np.uint64(VISITS)] += np.int32(counted)
+            rows[row + np.uint64(SHORTER)] += np.int32(counted & np.uint64(long < bound))
+            if long * np.int64(counted) > bound:
+                before = i - one
+                byte = base + byte_ends[before]
+                place = _place(ends, np.int64(before))
+                if note(visits, np.int64(here), long, byte, place):
+                    opened[count] = here
+                    count += 1
+            if i == end[k]:
+                states[lane[k]] = here
+                lengths[lane[k]] = long
+                lanes -= 1
+                last = np.uint64(lanes)
+                lane[k], index[k], end[k] = lane[last], index[last], end[last]
+                state[k], length[k], advanced[k] = state[last], length[last], advanced[last]
+                continue
+            turn += 1
+            id = ids[i]
+            if id < 0:
+                state[k] = 0
+                length[k] = 0
+                advanced[k] = 0
+                index[k] = i + one
+                continue
+            token = np.uint64(id)
+            mixed = mixed_key(matcher, here, token)
+            check = mixed & matcher.check_mask
+            group = (mixed >> matcher.check_bits) * four
+            entry_0 = table[group]
+            entry_1 = table[group + one]
+            entry_2 = table[group + np.uint64(2)]
+            entry_3 = table[group + np.uint64(3)]
+            is_0 = entry_0 & LOW_HALF == check
+            is_1 = entry_1 & LOW_HALF == check
+            is_2 = entry_2 & LOW_HALF == check
+            is_3 = entry_3 & LOW_HALF == check
+            entry = (
+                entry_0 * np.uint64(is_0)
+                | entry_1 * np.uint64(is_1)
+                | entry_2 * np.uint64(is_2)
+                | entry_3 * np.uint64(is_3)
+            )
+            in_table = is_0 | is_1 | is_2 | is_3
+            target = np.int64(entry >> np.uint64(32))
+            is_only = rows[row + np.uint64(TOKEN)] == id
+            if entry_3 != EMPTY and not in_table:
+                farther = find_from(matcher, mixed, 1)
+                in_table = farther >= 0
+                target = farther
+            back = np.int64(rows[row + np.uint64(BACK)])
+            back_length = np.int64(rows[row + np.uint64(BACK_LENGTH)])
+            only = np.int64(rows[row + np.uint64(TARGET)])
+            root_target = np.int64(root_targets[token])
+            # along an edge; else the same token once more from a shorter string, or from none
+            found = in_table | is_only
+            from_root = back == 0
+            shorter = root_target if from_root else back
+            shorter_length = np.int64(root_target > 0) if from_root else back_length
+            to = (target if in_table else only) if found else shorter
+            i += np.uint64(found | from_root)
+            index[k] = i
+            state[k] = np.uint64(to)
+            length[k] = long + 1 if found else shorter_length
+            advanced[k] = np.uint64((found | from_root) & (to > 0))
+            prefetch(rows, to * ROW)
+            following = np.uint64(np.uint32(ids[i if i < size else i - one]))
+            mixed = mixed_key(matcher, np.uint64(to), following & LOW_HALF)
+            prefetch(table, np.int64((mixed >> matcher.check_bits) * four))
+    return count

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from textassay.corpus.corpus import Corpus
 from textassay.corpus.stream import TokenStream
 from textassay.novelty.automaton import Automaton, build_automaton, context_lengths
-from textassay.novelty.matching import Progress, Settled, TrainingPass, match_training
+from textassay.novelty.matching import Progress, match_training
 from textassay.novelty.scores import TokenScores
+from textassay.novelty.training_pass import Settled, TrainingPass
 from textassay.parallel import Workers
 from textassay.resume import Store, digest_of
 
@@ -84,16 +85,16 @@ def find_matches(
     if store is not None and stream.can_be_read_again:
         key = _key(corpora, stream, ngrams)
 
-    def scores_now(settled: Settled) -> list[TokenScores]:
+    def scores_now(longest: NDArray[np.int32]) -> list[TokenScores]:
         return [
-            TokenScores.of(corpus, settled.longest[states], context)
+            TokenScores.of(corpus, longest[states], context)
             for corpus, states, context in zip(
                 corpora, automaton.prefix_states, contexts, strict=True
             )
         ]
 
-    def snapshot(settled: Settled, tokens: int) -> NDArray[np.float64]:
-        curves = [novelty_curve(s, ngrams) for s in scores_now(settled)]
+    def snapshot(longest: NDArray[np.int32], tokens: int) -> NDArray[np.float64]:
+        curves = [novelty_curve(s, ngrams) for s in scores_now(longest)]
         return np.concatenate([[tokens], *curves])
 
     training = match_training(
@@ -107,14 +108,16 @@ def find_matches(
         key=key,
     )
     settled = training.settled()
-    return Matches(list(corpora), scores_now(settled), automaton, training, settled)
+    return Matches(list(corpora), scores_now(settled.longest), automaton, training, settled)
 
 
 def _key(corpora: Sequence[Corpus], stream: TokenStream, ngrams: Sequence[int]) -> str:
     import textassay
+    from textassay.novelty.visit_kernels import Totals
 
     return digest_of(
         textassay.__version__,
+        Totals._fields,
         corpora[0].vocabulary.strings,
         *(part for c in corpora for part in (c.tokens, c.offsets, c.prompt_lengths)),
         [file.identity() for file in stream.files],
