@@ -17,6 +17,7 @@ from textassay.corpus.vocabulary import Vocabulary
 from textassay.novelty.automaton import Automaton
 from textassay.novelty.scores import COPIED_CHARACTERS, SUPERCOPY, TokenScores, is_judged
 from textassay.novelty.training_pass import Settled, TrainingPass
+from textassay.parallel import map_around
 
 _AROUND = 120  # characters, or bytes of source, shown on either side
 
@@ -141,11 +142,19 @@ def find_sources(
         wanted[last_piece].append(number)
         reach = max(reach, _pieces_spanned(training, last_piece, passages[number].tokens))
     window: deque[_OpenedPiece] = deque(maxlen=reach)
-    for piece in _pieces_again(stream, training, set(wanted), reach):
-        before = window[-1].piece if window else None
+    ends_passages = frozenset(wanted)
+
+    def open_piece(piece: RawPiece) -> _OpenedPiece:
+        opened = _OpenedPiece(piece, stream, vocabulary)
+        if piece.number in ends_passages:
+            opened.look_at()
+        return opened
+
+    for opened in map_around(open_piece, _pieces_again(stream, training, set(wanted), reach)):
+        before, piece = window[-1].piece if window else None, opened.piece
         if before and (before.file != piece.file or before.number + 1 != piece.number):
             window.clear()
-        window.append(_OpenedPiece(piece, stream, vocabulary))
+        window.append(opened)
         for number in wanted.pop(piece.number, ()):
             found[number] = _source_in_window(passages[number], found[number], list(window))
         if not wanted:
@@ -200,6 +209,10 @@ class _OpenedPiece:
     @cached_property
     def text(self) -> bytes:
         return self.stream.text_of(self.piece)
+
+    def look_at(self) -> None:
+        """Make ready what will surely be asked for."""
+        _ = self.encoded, self.text
 
 
 def _source_in_window(
