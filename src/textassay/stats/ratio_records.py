@@ -27,7 +27,8 @@ class Column:
     """One measure: its name, what it is a share or mean of, and what it can be.
 
     ``event`` is the smallest deviation of a document that can be: one item, or one passage; 0 for
-    measures that count no events, so that few unlike documents are nothing special.
+    measures that count no events, so that few unlike documents are nothing special. ``spread`` says
+    that it is a variance, a mean of squared deviations from the mean.
     """
 
     measure: str
@@ -35,6 +36,7 @@ class Column:
     direction: str = "human"
     bounds: tuple[float, float] = (0.0, 1.0)
     event: float = 1.0
+    spread: bool = False
 
 
 ColumnType = TypeVar("ColumnType", bound=Column)
@@ -64,6 +66,11 @@ class Measured(Generic[ColumnType]):
         """Smallest deviations of a unit, float64[K]."""
         return np.array([float(column.event) for column in self.columns])
 
+    @property
+    def spreads(self) -> NDArray[np.bool_]:
+        """Which are variances, bool[K]."""
+        return np.array([column.spread for column in self.columns])
+
 
 def measure(
     columns: Sequence[ColumnType],
@@ -88,7 +95,9 @@ def intervals(
     """The 95 % intervals of a text's measures; `human` tells how much units deviate if they do."""
     sides = [mine.sums] if human is None else [mine.sums, human.sums]
     typical = typical_deviations(sides, mine.least)
-    low, high, _ = value_interval(mine.sums, mine.resampled, mine.bounds, typical, mine.least > 0)
+    low, high, _ = value_interval(
+        mine.sums, mine.resampled, mine.bounds, typical, mine.least > 0, mine.spreads
+    )
     return low, high
 
 
@@ -116,6 +125,7 @@ class RatioBench(Generic[ColumnType]):
             bounds=mine.bounds,
             resampled=(mine.resampled, human.resampled),
             least=mine.least,
+            spreads=mine.spreads,
         )
 
     def margin(self, human: Measured[ColumnType], size: int) -> Array:

@@ -69,6 +69,7 @@ def compare_ratios(
     bounds: Array | None = None,
     resampled: tuple[Array, Array] | None = None,
     least: Array | None = None,
+    spreads: NDArray[np.bool_] | None = None,
 ) -> RatioComparison:
     """Compare measures of two texts.
 
@@ -91,6 +92,8 @@ def compare_ratios(
         Bootstrapped measures of the two sides, if they are at hand.
     least : float64[K], optional
         The smallest deviation of a unit that can be; default 1; 0: measures without events.
+    spreads : bool[K], optional
+        Which measures are variances; default: none.
 
     Notes
     -----
@@ -99,11 +102,12 @@ def compare_ratios(
     equal, not the ratios (Janssen 1997). Paired, it is the sum of the pairs' shares in the
     difference, whose standard error does not change under sign flips.
 
-    The interval is that of the bootstrapped difference. Where a side rests on few unusual units it
-    joins the two sides' own intervals instead (MOVER, Zou and Donner 2008), and the p-value is
-    that of an exact binomial test: given how many units of both sides are unusual, whether they
-    fall to the sides as their tokens do. With so few, permuted statistics differ by the sizes of
-    the sides alone. These p-values are adjusted by Bonferroni, apart from max-T.
+    The interval is that of the bootstrapped difference. For variances, and where a side rests on
+    few unusual units, it joins the two sides' own intervals instead (MOVER, Zou and Donner 2008).
+    With few unusual units the p-value is that of an exact binomial test: given how many units of
+    both sides are unusual, whether they fall to the sides as their tokens do. With so few, permuted
+    statistics differ by the sizes of the sides alone. These p-values are adjusted by Bonferroni,
+    apart from max-T.
 
     Examples
     --------
@@ -140,15 +144,19 @@ def compare_ratios(
     if least is None:
         least = np.ones(distance.size)
     typical = typical_deviations([system, human], least)
+    if spreads is None:
+        spreads = np.zeros(distance.size, np.bool_)
     own = [
-        (side.values, *value_interval(side, drawn, bounds, typical, least > 0))
+        (side.values, *value_interval(side, drawn, bounds, typical, least > 0, spreads))
         for side, drawn in zip((system, human), resampled, strict=True)
     ]
     sparse = own[0][3] | own[1][3]
     (x, x_low, x_high, _), (y, y_low, y_high, _) = own
-    mover_low = distance - np.hypot(x - x_low, y_high - y)
-    mover_high = distance + np.hypot(x_high - x, y - y_low)
-    low, high = np.where(sparse, mover_low, low), np.where(sparse, mover_high, high)
+    common = np.where(spreads & ~sparse, _correlation(system, human), 0.0) if paired else 0.0
+    mover_low = distance - _joined(x - x_low, y_high - y, common)
+    mover_high = distance + _joined(x_high - x, y - y_low, common)
+    joined = sparse | spreads
+    low, high = np.where(joined, mover_low, low), np.where(joined, mover_high, high)
     error = np.where(sparse, (high - low) / (2 * 1.959964), error)
     larger = (np.abs(null_t) >= np.abs(t) * (1 - 1e-12)).sum(axis=0)
     pvalue = np.where(defined, (1 + larger) / (1 + len(null_t)), np.nan)
@@ -172,6 +180,21 @@ def compare_ratios(
     return RatioComparison(
         distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired, null
     )
+
+
+def _joined(one: Array, other: Array, correlation: Array | float) -> Array:
+    """How far a difference reaches whose two parts reach so far each."""
+    squares: Array = one * one + other * other - 2 * correlation * one * other
+    return np.sqrt(np.maximum(0.0, squares))
+
+
+def _correlation(system: RatioSums, human: RatioSums) -> Array:
+    """Correlation of the two measures' errors, where unit i belongs to unit i."""
+    one, other = (_shares(side, side.values) for side in (system, human))
+    size = np.sqrt((one * one).sum(axis=0) * (other * other).sum(axis=0))
+    out: Array = np.zeros(size.shape)
+    np.divide((one * other).sum(axis=0), size, out=out, where=size > 0)
+    return out
 
 
 def _variances(rows: Array) -> Array:

@@ -49,7 +49,11 @@ def composition(sample: Sample, window: int, *, stopwords: bool) -> tuple[list[C
         )
         add(
             Column(
-                f"tendencies.{name}.variance", f"{unit}, squared", bounds=(0.0, np.inf), event=0.0
+                f"tendencies.{name}.variance",
+                f"{unit}, squared",
+                bounds=(0.0, most * most / 4),
+                event=0.0,
+                spread=True,
             ),
             known * (numbers - mean) ** 2,
             known,
