@@ -44,7 +44,7 @@ def value_errors(
     size, key = one.items // part, key_of(rng)
     rows = in_batches(
         lambda first, n: statistics.describe(subsets(one, size, key, first, n)),
-        statistics.draws(one).halves,
+        statistics.draws(one).parts,
         one.size,
         workers,
     )
@@ -75,7 +75,7 @@ def distance_errors(
         )
 
     draws = statistics.draws(one, other)
-    found = in_batches(pairs, draws.halves, 4 * one.size, workers)[:, :, : statistics.distances]
+    found = in_batches(pairs, draws.parts, 4 * one.size, workers)[:, :, : statistics.distances]
     same, following = found[:, 0], found[:, 1]
     of_one, of_other = covariance(same, following), covariance(following[:-1], same[1:])
     variance = found.reshape(-1, statistics.distances).var(axis=0, ddof=1)

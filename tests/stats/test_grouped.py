@@ -245,7 +245,7 @@ def test_standard_errors_are_those_of_new_samples() -> None:
             size = common_size(mine, theirs)
             value = value_at(mine, statistics, size, rng, workers).mean(axis=0)
             apart = distances_at(mine, theirs, statistics, size, rng, workers).mean(axis=0)[:2]
-            errors = value_errors(mine, statistics, rng, workers)
+            errors = value_errors(mine, statistics, size, rng, workers)
             pairs = distance_errors(mine, theirs, statistics, rng, workers)
             stated.append([*errors, *pairs])
             spread.append([*value, *apart])
@@ -326,7 +326,7 @@ def test_few_units_have_no_error() -> None:
     mine = grouped([[0, 1], [2]], 3)
     statistics = TypeStatistics(None, 3)
     with Workers(1) as workers:
-        assert np.isnan(value_errors(mine, statistics, rng_of(), workers)).all()
+        assert np.isnan(value_errors(mine, statistics, mine.items, rng_of(), workers)).all()
         assert np.isnan(distance_errors(mine, mine, statistics, rng_of(), workers)).all()
         assert np.isnan(human_pairs(mine, statistics, 1, rng_of(), workers)).all()
 

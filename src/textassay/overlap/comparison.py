@@ -39,9 +39,8 @@ def set_records(
                 yield from tests.describe(kind, side, mine, statistics, one, items, **parts)
             continue
         found = tests.compare(kind, mine, human, statistics)
-        own = tests.errors(kind, mine, statistics)
         for one in measures:
-            yield tests.record(side, human.units, found, own, one, None, **parts)
+            yield tests.record(side, human.units, found, one, None, **parts)
 
 
 def ratio_records(

@@ -25,10 +25,10 @@ def draws_of(ngrams: DocumentNgrams, samples: Sequence[Grouped]) -> Draws:
     """As many sets as take some seconds, by the tokens of the documents."""
     tokens = sum(int(ngrams.lengths[sample.categories].sum()) for sample in samples)
     if tokens < _LARGE:
-        return Draws(averaged=20, halves=200, pairs=400, permutations=999)
+        return Draws(averaged=20, parts=200, pairs=400, permutations=999)
     if tokens < _LARGEST:
-        return Draws(averaged=20, halves=200, pairs=400, permutations=499)
-    return Draws(averaged=10, halves=50, pairs=100, permutations=199)
+        return Draws(averaged=20, parts=200, pairs=400, permutations=499)
+    return Draws(averaged=10, parts=50, pairs=100, permutations=199)
 
 
 class SelfBleuStatistics(Drawn):
@@ -125,9 +125,9 @@ class DistinctStatistics(Drawn):
     def least_errors(self, sample: Grouped) -> Array:
         """Where few documents are repeated, those of a Poisson count of them, for the last value.
 
-        Halves of a text whose documents all differ do not vary, but the next text may hold a
+        Parts of a text whose documents all differ do not vary, but the next text may hold a
         repeated one: with no repeat, 1.96 of these errors are the exact limit of 3.7 repeats in
-        all documents, as a share of half as many (as errors from halves are).
+        all documents, as a share in half as many: texts are compared at half of the human size.
         """
         out = np.zeros(self.values)
         texts = self.texts[sample.categories]

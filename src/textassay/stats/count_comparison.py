@@ -37,6 +37,8 @@ class CountComparison:
         The common size.
     value, human : float64[V]
         Means over subsamples of that size.
+    value_error : float64[V]
+        Standard errors of the system's values.
     distance, standard_error : float64[V + D]
         Differences of the values (system less human), then distances.
     floor, margin : float64[V + D]
@@ -54,6 +56,7 @@ class CountComparison:
     items: int
     value: Array
     human: Array
+    value_error: Array
     distance: Array
     standard_error: Array
     floor: Array
@@ -88,23 +91,36 @@ def value_at(
 
 
 def value_errors(
-    sample: Grouped, statistics: Statistics, rng: np.random.Generator, workers: Workers
+    sample: Grouped, statistics: Statistics, items: int, rng: np.random.Generator, workers: Workers
 ) -> Array:
-    """Standard errors of the values, float64[V], by delete-half subsampling; NaN for few units.
+    """Standard errors of values at a size, float64[V], by subsampling; NaN for few units.
 
-    The standard deviation over halves drawn without replacement, where the factor that is left of
-    the finite population is one (Politis and Romano 1994).
+    The standard deviation over parts drawn without replacement, times the root of what they hold
+    over what they leave out (Politis and Romano 1994). Parts have the size of the values, since
+    many of these vary with it: where nearly every n-gram is new, nothing varies. But they hold
+    three quarters of the text at most, for values of all of it; halves would be too far from it
+    (docs/results/calibration.md).
     """
     if sample.units < FEWEST_UNITS or sample.items < 2:
         return np.full(statistics.values, np.nan)
     key = key_of(rng)
-    halves = in_batches(
-        lambda first, n: statistics.describe(subsets(sample, sample.items // 2, key, first, n)),
-        statistics.draws(sample).halves,
+    part = min(items, sample.items - max(1, sample.items // 4))
+    rows = in_batches(
+        lambda first, n: statistics.describe(subsets(sample, part, key, first, n)),
+        statistics.draws(sample).parts,
         sample.size,
         workers,
     )
-    error: Array = np.maximum(halves.std(axis=0, ddof=1), statistics.least_errors(sample))
+    scale = np.sqrt(part / (sample.items - part))
+    error: Array = np.maximum(scale * rows.std(axis=0, ddof=1), statistics.least_errors(sample))
+    return error
+
+
+def averaging_errors(rows: Array) -> Array:
+    """Standard errors of means over random subsamples, [rows, V], that come from the draw alone."""
+    if len(rows) < 2:
+        return np.zeros(rows.shape[1])
+    error: Array = rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
     return error
 
 
@@ -158,7 +174,7 @@ def distance_errors(
         return np.stack([compare(mine[:-1], theirs[:-1]), compare(mine[:-1], theirs[1:])], axis=1)
 
     draws = statistics.draws(system, human)
-    rows = in_batches(pairs, draws.halves, 4 * system.size, workers)
+    rows = in_batches(pairs, draws.parts, 4 * system.size, workers)
     found = rows[:, :, : statistics.distances]
     same, next_human = found[:, 0], found[:, 1]
     variance: Array = found.reshape(-1, statistics.distances).var(axis=0, ddof=1)
@@ -214,7 +230,7 @@ def compare_counts(
     rng: Rng,
     workers: Workers,
     n_resamples: int = 999,
-    human_errors: Array | None = None,
+    errors: tuple[Array, Array] | None = None,
     human_values: Array | None = None,
     margin: Array | None = None,
     full_size: bool = False,
@@ -231,8 +247,8 @@ def compare_counts(
     workers : Workers
     n_resamples : int
         Permutations at most; at most 199 above ten million items.
-    human_errors : float64[V], optional
-        From :func:`value_errors`, if they are at hand.
+    errors : two of float64[V], optional
+        From :func:`value_errors` at this size, if they are at hand.
     human_values : float64[rows, V], optional
         From :func:`value_at` at this size, if they are at hand.
     margin : float64[V + D], optional
@@ -249,17 +265,20 @@ def compare_counts(
     v, d = statistics.values, statistics.distances
     items = common_size(system, human)
     size = EVERYTHING if full_size else items
-    mine = value_at(system, statistics, size, rng("value"), workers).mean(axis=0)
+    system_values = value_at(system, statistics, size, rng("value"), workers)
     if human_values is None:
         human_values = value_at(human, statistics, size, rng("human"), workers)
-    theirs = human_values.mean(axis=0)
+    mine, theirs = system_values.mean(axis=0), human_values.mean(axis=0)
     apart = distances_at(system, human, statistics, size, rng("distance"), workers)
     distance = np.concatenate([mine - theirs, apart[:, :d].mean(axis=0)])
-    own = value_errors(system, statistics, rng("error"), workers)
-    other = human_errors
-    if other is None:
-        other = value_errors(human, statistics, rng("human error"), workers)
-    errors = np.concatenate(
+    if errors is None:
+        errors = (
+            value_errors(system, statistics, size, rng("error"), workers),
+            value_errors(human, statistics, size, rng("human error"), workers),
+        )
+    own = np.hypot(errors[0], averaging_errors(system_values))
+    other = np.hypot(errors[1], averaging_errors(human_values))
+    standard_error = np.concatenate(
         [np.hypot(own, other), distance_errors(system, human, statistics, rng("pairs"), workers)]
     )
     if margin is None:
@@ -276,8 +295,9 @@ def compare_counts(
         items,
         mine,
         theirs,
+        own,
         distance,
-        errors,
+        standard_error,
         floor,
         margin,
         pvalue,

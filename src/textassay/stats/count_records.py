@@ -10,6 +10,7 @@ from textassay.parallel import Workers
 from textassay.results import Measurement, Record, Series, finite
 from textassay.stats.count_comparison import (
     CountComparison,
+    averaging_errors,
     common_size,
     compare_counts,
     human_pairs,
@@ -65,7 +66,7 @@ class CountBench:
 
     setting: Setting
     workers: Workers
-    _errors: dict[tuple[str, int], Array] = field(default_factory=dict)
+    _errors: dict[tuple[str, int, int], Array] = field(default_factory=dict)
     _margins: dict[tuple[str, int, int], Array] = field(default_factory=dict)
     _values: dict[tuple[str, int, int], Array] = field(default_factory=dict)
 
@@ -78,12 +79,13 @@ class CountBench:
         """The signature of a measure."""
         return self.setting.sign(measure, **parts)
 
-    def errors(self, kind: str, sample: Grouped, statistics: Statistics) -> Array:
-        """Standard errors of a sample's own values."""
-        key = (kind, sample.content)
+    def errors(self, kind: str, sample: Grouped, statistics: Statistics, items: int) -> Array:
+        """Standard errors of a sample's own values in subsamples of so many items, or of all."""
+        size = EVERYTHING if self.full_size else items
+        key = (kind, sample.content, size)
         if key not in self._errors:
             rng = self.setting.rng("errors", *key)
-            self._errors[key] = value_errors(sample, statistics, rng, self.workers)
+            self._errors[key] = value_errors(sample, statistics, size, rng, self.workers)
         return self._errors[key]
 
     def values(self, kind: str, sample: Grouped, statistics: Statistics, items: int) -> Array:
@@ -113,6 +115,7 @@ class CountBench:
     ) -> CountComparison:
         """Compare two texts by one kind of counts."""
         names = (kind, system.content, human.content)
+        size = common_size(system, human)
 
         def rng(*purpose: object) -> np.random.Generator:
             return self.setting.rng(*names, *purpose)
@@ -124,9 +127,12 @@ class CountBench:
             rng=rng,
             workers=self.workers,
             n_resamples=self.setting.n_resamples,
-            human_errors=self.errors(kind, human, statistics),
-            human_values=self.values(kind, human, statistics, common_size(system, human)),
-            margin=self.margin(kind, human, statistics, common_size(system, human)),
+            errors=(
+                self.errors(kind, system, statistics, size),
+                self.errors(kind, human, statistics, size),
+            ),
+            human_values=self.values(kind, human, statistics, size),
+            margin=self.margin(kind, human, statistics, size),
             full_size=self.full_size,
         )
 
@@ -154,7 +160,7 @@ class CountBench:
             reach = 1.96 * float(rows[:, measure.column].std(ddof=1))
             record.test = "interval: where 95 of 100 samples of this size lie"
         else:
-            errors = self.errors(kind, sample, statistics)
+            errors = np.hypot(self.errors(kind, sample, statistics, size), averaging_errors(rows))
             reach = reach_of(side.units) * float(errors[measure.column])
         record.value_low, record.value_high = clipped(value, reach, measure.bounds)
         return [record]
@@ -183,7 +189,6 @@ class CountBench:
         side: Side,
         human_units: int,
         found: CountComparison,
-        own_errors: Array,
         measure: CountMeasure,
         no_verdict: str | None = None,
         **parts: object,
@@ -192,7 +197,7 @@ class CountBench:
         k = measure.column
         record = self.blank(measure, side, None if self.full_size else found.items, **parts)
         if not measure.is_distance:
-            value, reach = float(found.value[k]), reach_of(side.units) * float(own_errors[k])
+            value, reach = float(found.value[k]), reach_of(side.units) * float(found.value_error[k])
             record.value, record.human = finite(value), finite(found.human[k])
             record.value_low, record.value_high = clipped(value, reach, measure.bounds)
         distance, error = float(found.distance[k]), float(found.standard_error[k])

@@ -222,8 +222,8 @@ class Draws:
     ----------
     averaged : int
         Subsamples that a value or a distance at a common size is averaged over.
-    halves : int
-        Half-samples that tell a standard error.
+    parts : int
+        Parts of a text that tell a standard error.
     pairs : int
         Pairs of disjoint human samples that tell the margin.
     permutations : int
@@ -231,7 +231,7 @@ class Draws:
     """
 
     averaged: int = 40
-    halves: int = 200
+    parts: int = 200
     pairs: int = 400
     permutations: int = 999
 
@@ -249,7 +249,7 @@ class Statistics(Protocol):
         """The values expected of a random subset of so many items, where a formula tells."""
 
     def least_errors(self, sample: Grouped) -> Array:
-        """Standard errors of the values that halves of the sample may not show, float64[values]."""
+        """Standard errors of the values that parts of the sample may not show, float64[values]."""
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, values]."""
@@ -315,7 +315,7 @@ class EntropyStatistics(Drawn):
     values = 1
     distances = 0
     # there are many times more n-grams than types
-    fixed_draws = Draws(halves=100, pairs=100, permutations=99)
+    fixed_draws = Draws(parts=100, pairs=100, permutations=99)
 
     def describe(self, counts: Counts) -> Array:
         """float64[R, 1]."""

@@ -123,11 +123,10 @@ def _count_records(
                 yield from tests.describe(kind, side, mine, statistics, measure, items, **parts)
             continue
         found = tests.compare(kind, mine, human, statistics)
-        own = tests.errors(kind, mine, statistics)
         for measure in measures:
             parts = family.parts(measure.measure)
             doubt = family.doubt(sample, measure.measure)
-            yield tests.record(side, human.units, found, own, measure, doubt, **parts)
+            yield tests.record(side, human.units, found, measure, doubt, **parts)
             yield from tests.permutations(
                 side,
                 measure.measure,
