@@ -1,0 +1,78 @@
+"""Intervals of few events and of variances: against textbook limits, and how often they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textassay.stats.events import sum_limits
+from textassay.stats.ratio_sums import RatioSums
+from textassay.stats.ratios import compare_ratios
+from textassay.stats.spreads import spread_interval
+
+
+def squares(numbers: np.ndarray) -> RatioSums:
+    """Squared deviations, of which the variance is the mean."""
+    column = ((numbers - numbers.mean()) ** 2)[:, None]
+    return RatioSums(column, np.ones_like(column), [str(i) for i in range(numbers.size)])
+
+
+@given(st.integers(0, 30), st.floats(0.01, 100))
+def test_limits_of_events_alike_are_those_of_a_poisson_count(count: int, size: float) -> None:
+    low, high = sum_limits(np.full(count, size), size)
+    assert np.isclose(low, size * scipy.stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0)
+    assert np.isclose(high, size * scipy.stats.chi2.ppf(0.975, 2 * count + 2) / 2)
+
+
+def test_limits_of_unlike_events_are_held() -> None:
+    """Few events, one in ten of them ten times as large: Garwood's limits are too narrow."""
+    rng = np.random.default_rng(20)
+    sizes, mean = np.array([1.0, 10.0]), 6.0
+    truth = mean * (0.9 * sizes[0] + 0.1 * sizes[1])
+    held = by_count = 0
+    runs = 2000
+    for _ in range(runs):
+        events = rng.choice(sizes, rng.poisson(mean), p=[0.9, 0.1])
+        low, high = sum_limits(events, np.sqrt(0.9 + 0.1 * 100))
+        held += low <= truth <= high
+        low, high = sum_limits(np.ones(events.size), 1.0)
+        scale = events.mean() if events.size else 1.0
+        by_count += low * scale <= truth <= high * scale
+    assert 0.94 <= held / runs <= 0.995
+    assert by_count / runs < 0.9
+
+
+@pytest.mark.parametrize(("n", "paired"), [(100, False), (100, True), (40, False)])
+def test_intervals_of_variances_of_skewed_numbers_are_held(n: int, paired: bool) -> None:
+    rng = np.random.default_rng([21, n, paired])
+    truth = (np.exp(0.36) - 1) * np.exp(0.36)
+    held = apart = 0
+    runs = 400
+    for run in range(runs):
+        common = rng.lognormal(0, 0.6, n) if paired else 0.0
+        sides = [squares(rng.lognormal(0, 0.6, n) + common) for _ in range(2)]
+        low, high = spread_interval(sides[0])
+        held += low[0] <= truth * (1 + paired) <= high[0]
+        found = compare_ratios(
+            *sides,
+            n_resamples=99,
+            rng=np.random.default_rng(run),
+            paired=paired,
+            least=np.zeros(1),
+            spreads=np.ones(1, bool),
+        )
+        apart += found.low[0] <= 0 <= found.high[0]
+    assert 0.88 <= held / runs <= 0.98
+    assert 0.93 <= apart / runs <= 0.995
+
+
+def test_variances_that_cannot_be_known_or_do_not_vary() -> None:
+    assert np.isnan(np.array(spread_interval(squares(np.array([1.0, 3.0]))))).all()
+    assert np.array_equal(np.ravel(spread_interval(squares(np.ones(10)))), [0.0, 0.0])
+    # every number deviates alike: the interval still holds the value
+    low, high = spread_interval(squares(np.tile([-1.0, 1.0], 20)))
+    assert low[0] == 1.0
+    assert 1.0 <= high[0] < 1.2
