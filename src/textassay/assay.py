@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from textassay.corpus.files import hashed_ahead
 from textassay.corpus.tokenizers import make_tokenizer
+from textassay.errors import UsageError
 from textassay.families import (
     measure_likelihood,
     measure_novelty,
@@ -27,6 +30,7 @@ from textassay.novelty.measure import Matches
 from textassay.parallel import Workers
 from textassay.results import (
     DocumentSums,
+    Measurement,
     Record,
     write_records,
 )
@@ -128,6 +132,7 @@ def run_assay(
             warnings = doubts.result()
             jobs = work.workers.jobs
         adjust(records)
+        _check_margins(settings, records)
         wait_for_digests()
     warnings.extend(input_warnings(inputs, train_files, records))
     warnings.extend(stream_warnings(work, matches))
@@ -139,6 +144,18 @@ def run_assay(
         ]
     header = make_header(settings, inputs, train_files, counts, command, jobs)
     return Assay([header, *warnings, *records], documents, matches, work.names)
+
+
+def _check_margins(settings: AssaySettings, records: Sequence[Record]) -> None:
+    """A margin of a measure that is not measured is a slip of the pen."""
+    measured = sorted({r.measure for r in records if isinstance(r, Measurement)})
+    for name, margin in settings.margins().items():
+        if name and name not in measured:
+            alike = get_close_matches(name, measured, n=1) or measured[:1]
+            raise UsageError(
+                f"--margin {name}={margin:g}: nothing is measured under this name"
+                + "".join(f"; {one} is" for one in alike)
+            )
 
 
 def joined_sums(first: list[DocumentSums], second: list[DocumentSums]) -> list[DocumentSums]:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -351,6 +352,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in given]
     try:
+        if "--out=" in arguments or ("--out", "") in pairwise(arguments):
+            raise UsageError("--out: a name is missing behind it")
         path = config_path(arguments)
         if path is not None:
             options = read_config(path, option_kinds())

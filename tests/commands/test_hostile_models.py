@@ -217,6 +217,24 @@ def test_a_folder_with_a_description_alone_is_no_text(
     assert "bare: holds no model: neither model.json" in err
 
 
+def test_a_model_that_reads_in_both_directions(command: Run, text: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import BertConfig, BertLMHeadModel, BertTokenizerFast
+
+    folder = tmp_path / "masked"
+    torch.manual_seed(1)
+    config = BertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=2)
+    BertLMHeadModel(config).save_pretrained(folder)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(65, 120))]
+    vocabulary = tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join(words))
+    tokenizer = BertTokenizerFast(str(vocabulary), bos_token="[CLS]", eos_token="[SEP]")
+    tokenizer.save_pretrained(folder)
+    code, out, err = command("score", folder, text)
+    assert (code, out) == (2, "")
+    assert "masked: what it says of a token depends on the tokens behind it" in err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

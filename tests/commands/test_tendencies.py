@@ -232,6 +232,12 @@ MEAN = "tendencies.stopwords.mean"
         ("--margin", "0.1", "--margin tendencies.unigram.tvd=0.1"),
         ("--margin", "tendencies.unigram.tvd=nan", "a number above 0"),
         ("--margin", "novelty.pointwise=1", "begins with one of tendencies"),
+        (
+            "--margin",
+            "tendencies.length.maen=1",
+            "nothing is measured under this name; tendencies.length.mean is",
+        ),
+        ("--out", "", "--out: a name is missing behind it"),
         ("--ngrams", "1-3", "--ngrams"),
     ],
 )

@@ -77,6 +77,7 @@ class PretrainedModel:
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._model = self._model.to(place).eval()
         self._device = place
+        self._check_order(path)
         self._end: int | None = self._tokenizer.eos_token_id
         begin = self._tokenizer.bos_token_id
         begin = self._end if begin is None else begin
@@ -98,6 +99,20 @@ class PretrainedModel:
             self._tokenizer.model_max_length,
         ]
         self.window: int = min(int(size) for size in sizes if size)
+
+    def _check_order(self, path: Path) -> None:
+        """Refuse models that see what follows, as those that fill in masks do."""
+        torch = self._torch
+        ids = torch.tensor([[0, 1], [0, 2]], device=self._device)
+        with torch.inference_mode():
+            first = self._model(input_ids=ids).logits[:, 0]
+        near = 1e-4 if first.dtype == torch.float32 else 3e-2
+        if not torch.allclose(*first.float(), rtol=near, atol=near):
+            raise InputError(
+                "what it says of a token depends on the tokens behind it, so it is no causal "
+                "language model: a model that fills in masks gives no likelihood of a text",
+                file=str(path),
+            )
 
     def log_probabilities(
         self,
