@@ -111,7 +111,8 @@ def read_corpus(
     )
     if not corpus.text_lengths.any():
         raise InputError(
-            "holds no token outside prompts: there is nothing to judge",
+            "holds no token outside prompts: there is nothing to judge; leave it out"
+            + (" (another --decoding, or --prompts, may give texts)" if item.sampled else ""),
             file=", ".join(file.name for file in item.files),
         )
     return corpus

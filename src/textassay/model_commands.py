@@ -81,6 +81,9 @@ def train(
 
             KneserNey.train(texts, order=order).save(out)
         else:
+            from textassay.models.neural import require_torch
+
+            require_torch()
             from textassay.models.networks import Shape
             from textassay.models.text_tokens import learn_tokens
             from textassay.models.training import train as train_network

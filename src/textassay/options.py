@@ -50,7 +50,7 @@ class OverlapChoices:
     effective_order: Annotated[bool, Parameter(negative=())] = False
     "Score a sentence shorter than the order at its own length."
     references: str = "human"
-    "References of BLEU: human (all of it), or document (the field 'references' of each)."
+    "References of BLEU: human (a random half of it), or document (the field 'references' of each)."
     sample_documents: int | None = None
     "With --protocol published: documents for Self-BLEU and references, as older code took 500."
     embeddings: Annotated[list[str] | None, _Files] = None
@@ -135,7 +135,7 @@ class Options:
     margin: Annotated[list[str] | None, _Files] = None
     "MEASURE=NUMBER: distances up to it count as none, instead of the human text's own."
     resamples: int = 1999
-    "Bootstrap resamples and permutations."
+    "Bootstrap resamples, and permutations of means; of whole distributions at most 999."
     seed: int = 0
     "Everything random depends on it alone."
     jobs: int | None = None

@@ -228,7 +228,7 @@ def test_words_of_every_verdict() -> None:
         return Measurement(
             measure="novelty.pointwise",
             system=system,
-            value=3.0,
+            value=3.0 + distance,
             human=3.0,
             distance=distance,
             verdict=verdict,
@@ -241,12 +241,15 @@ def test_words_of_every_verdict() -> None:
             record("b", "differs", -0.5),
             record("c", "within human variation", 0.0),
             record("d", "undecided", 0.1),
+            Measurement(measure="novelty.copied_documents", system="a", value=0.4, human=0.01),
         ]
     )
     assert found["novelty"] == (
-        "Novelty: a repeats more than people do (differs); "
-        "b repeats less than people do (differs); "
-        "c is within human variation; for d this much text cannot tell (undecided)."
+        "Novelty: a repeats more than people do (differs) (duplication score 3.500 against 3.000), "
+        "and 40.0% of its documents stand whole in the training text, 1.0% of people's; "
+        "b repeats less than people do (differs) (duplication score 2.500 against 3.000); "
+        "c repeats as much as people do (duplication score 3.000 against 3.000); "
+        "d may repeat as much as people do (undecided) (duplication score 3.100 against 3.000)."
     )
 
 

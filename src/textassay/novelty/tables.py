@@ -57,7 +57,8 @@ def document_table(
     ngrams : sequence of int
         The sizes n of ``novelty.ngram<n>``.
     corpus : Corpus, optional
-        Where the scores come from, uncut: gives ``novelty.copied50``, which counts characters.
+        Where the scores come from, uncut: gives ``novelty.copied50``, which counts characters, and
+        ``novelty.copied_documents``.
     """
     columns: list[Column] = []
     numerators: list[NDArray[np.generic]] = []
@@ -117,6 +118,12 @@ def document_table(
                 ),
                 *_copied_characters(scores, corpus),
             )
+            add(
+                Column(
+                    "novelty.copied_documents", "share of documents", "lower", source="training"
+                ),
+                *_copied_documents(scores),
+            )
         lengths = np.array(CREATIVITY_LENGTHS)
         unique = len(lengths) - np.searchsorted(lengths, cover, side="right")
         add(
@@ -152,6 +159,15 @@ def _copied_characters(
         covered,
     )
     return covered, np.array([len(text) for text in corpus.texts], np.int64)
+
+
+def _copied_documents(scores: TokenScores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which documents stand whole in the training text, of those that hold a token."""
+    tokens = np.diff(scores.offsets)
+    held = tokens > 0
+    whole = np.zeros(tokens.size, np.int64)
+    whole[held] = scores.copied[scores.offsets[1:][held] - 1] == tokens[held]
+    return whole, held.astype(np.int64)
 
 
 def matched_length(lengths: Sequence[NDArray[np.int64]]) -> int | None:

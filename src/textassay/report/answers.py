@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textassay.report.likely import likelihood_answer
 from textassay.report.natural import naturalness
+from textassay.report.tables import number
 from textassay.report.varied import variety
 from textassay.report.words import scores_of
 from textassay.results import Measurement, Record
@@ -30,22 +31,23 @@ def _novelty(measured: Sequence[Measurement]) -> str:
     if not any(r.distance is not None for _, r in scores):
         listed = "; ".join(f"{w.system} {w.value:.3f}" for w, _ in scores if w.value is not None)
         return f"Without human text there is no verdict: pointwise duplication scores are {listed}."
-    groups: dict[str, list[str]] = {}
-    for whole, r in scores:
-        if r.verdict == "differs":
-            how = "repeats more" if (r.distance or 0) > 0 else "repeats less"
-        else:
-            how = r.verdict or "undecided"
-        groups.setdefault(how, []).append(whole.system)
-    words = []
-    for how, systems in groups.items():
-        listed = ", ".join(systems)
-        one = len(systems) == 1
-        if how in ("repeats more", "repeats less"):
-            verb = how if one else how.replace("repeats", "repeat")
-            words.append(f"{listed} {verb} than people do (differs)")
-        elif how == "within human variation":
-            words.append(f"{listed} {'is' if one else 'are'} within human variation")
-        else:
-            words.append(f"for {listed} this much text cannot tell (undecided)")
-    return f"Novelty: {'; '.join(words)}."
+    whole = {r.system: r for r in measured if r.measure == "novelty.copied_documents"}
+    return f"Novelty: {'; '.join(_repeats(r, whole.get(r.system)) for _, r in scores)}."
+
+
+def _repeats(record: Measurement, whole: Measurement | None) -> str:
+    if record.verdict == "differs":
+        how = f"repeats {'more' if (record.distance or 0) > 0 else 'less'} than people do (differs)"
+    elif record.verdict == "within human variation":
+        how = "repeats as much as people do"
+    else:
+        how = "may repeat as much as people do (undecided)"
+    numbers = f"duplication score {number(record.value)} against {number(record.human)}"
+    return f"{record.system} {how} ({numbers}){_found_whole(whole)}"
+
+
+def _found_whole(whole: Measurement | None) -> str:
+    if whole is None or not whole.value:
+        return ""
+    people = "" if whole.human is None else f", {whole.human:.1%} of people's"
+    return f", and {whole.value:.1%} of its documents stand whole in the training text{people}"

@@ -199,14 +199,14 @@ def _novelty() -> Terms:
 
 def _comparison(header: Header, unit: str, families: set[str]) -> Terms:
     resamples = header.settings.get("resamples")
-    few = "; where fewer than 20 of them show an event at all (few events), by exact limits of "
+    few = "; where fewer than 20 of them show an event at all (few events), by limits of "
     unlike = "; where lengths are unlike, of documents cut to one length (len in the signature)"
     novelty = "novelty" in families
     return [
         (
             "95 %",
             f"interval by bootstrap over {unit}s, {resamples} resamples"
-            + (f"{few}their number." if novelty else "."),
+            + (f"{few}what they add up to." if novelty else "."),
         ),
         (
             "Minus human",

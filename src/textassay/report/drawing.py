@@ -86,12 +86,7 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
     if panel.style == "points":
         _draw_points(axes, panel, systems, ink)
         if panel.log_x:
-            from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-
-            axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            axes.xaxis.set_minor_locator(NullLocator())
+            _log_ticks(axes)
         return
     _draw_curves(axes, panel, systems, ink)
     if panel.is_share:
@@ -99,8 +94,11 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
     points = [p for c in panel.curves for p in zip(c.x, c.y, strict=True) if p[1] is not None]
     if panel.log_y and any(y > 0 for _, y in points if y is not None):
         axes.set_yscale("log")
-    if panel.log_x and any(x > 0 for x, _ in points):
+    above = [x for x, _ in points if x > 0]
+    if panel.log_x and above:
         axes.set_xscale("log")
+        if max(above) < 30 * min(above):  # else powers of ten are enough
+            _log_ticks(axes)
     if panel.style == "ticks":
         ticks = panel.curves[0].x
         if panel.log_x:
@@ -111,6 +109,16 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
             axes.set_xticks(ticks)
     if panel.inset and len(panel.curves[0].x) >= 4:
         _draw_inset(axes, panel, systems, ink)
+
+
+def _log_ticks(axes: Any) -> None:
+    """A logarithmic axis of few decades: 1, 2, 5, 10, without powers."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _label(system: str) -> str:

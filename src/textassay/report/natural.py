@@ -167,11 +167,14 @@ def naturalness(measured: Sequence[Measurement]) -> str:
     for system in dict.fromkeys(system for system, _ in cells):
         row = [cells[system, m] for m in MATRIX if (system, m) in cells]
         judged = [r for r in row if r.verdict]
-        differing = [MEANING[r.measure] for r in judged if r.verdict == "differs"]
         if not judged:
             continue
-        listed = f" ({', '.join(differing)})" if differing and len(differing) <= 4 else ""
+        differing = [MEANING[r.measure] for r in judged if r.verdict == "differs"]
+        within = sum(r.verdict == "within human variation" for r in judged)
+        undecided = len(judged) - len(differing) - within
+        listed = f" ({'; '.join(differing)})" if differing and len(differing) <= 4 else ""
         words.append(
-            f"{system} differs from people in {len(differing)} of {len(judged)} tendencies{listed}"
+            f"{system} differs from people in {len(differing)} of {len(judged)} main "
+            f"tendencies{listed}, is within human variation in {within}, undecided in {undecided}"
         )
     return f"Naturalness: {'; '.join(words)}." if words else ""

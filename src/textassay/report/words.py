@@ -9,6 +9,7 @@ from textassay.results import Measurement, parse_signature
 # Measures of copying: name, heading, digits.
 COPYING = (
     ("novelty.longest_copy", "longest copy", 0),
+    ("novelty.copied_documents", "documents found whole", 4),
     ("novelty.supercopied", "tokens in copies >= 100", 5),
     ("novelty.copied50", "characters in copies >= 50", 5),
     ("novelty.mean_suffix", "mean suffix", 3),

@@ -33,7 +33,8 @@ def as_corpora(*texts: Texts, tokenizer: str = "words") -> list[Corpus]:
     Raises
     ------
     UsageError
-        If a string stands in a list's place, or corpora have different vocabularies.
+        If a string stands in a list's place, a document is no string, or corpora have different
+        vocabularies.
     """
     given = [text.vocabulary for text in texts if isinstance(text, Corpus)]
     vocabulary = given[0] if given else Vocabulary()
@@ -44,6 +45,11 @@ def as_corpora(*texts: Texts, tokenizer: str = "words") -> list[Corpus]:
         if isinstance(text, str):
             raise UsageError("texts is one string: a list of documents is needed")
         if not isinstance(text, Corpus):
+            if not all(isinstance(document, str) for document in text):
+                raise UsageError(
+                    "a document is no string: join its tokens with spaces, and give "
+                    "tokenizer='whitespace'"
+                )
             documents = [Document(document) for document in text]
             text = Corpus.from_documents(documents, make_tokenizer(tokenizer), vocabulary)
         found.append(text)
