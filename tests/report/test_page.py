@@ -134,7 +134,7 @@ def test_the_demonstration(assay: Path, records: list[Record]) -> None:
     assert all(r.source_text and r.source_text.split() == r.text.split() for r in copied)
     sentence = answers(records)["novelty"]
     assert answers(records)["tendencies"].startswith("Naturalness: 3-gram ancestral differs from")
-    assert "repeat more than people do (differs)" in sentence
+    assert "6-gram top-40 repeats more than people do (differs)" in sentence
     assert {p.name for p in assay.iterdir()} == {
         "documents.jsonl.zst",
         "figures",

@@ -68,7 +68,7 @@ def embsim_records(family: Family) -> Iterator[Record]:
         low, high = clipped(record.value - theirs, reach_of(_HALVES) * error, (-math.inf, math.inf))
         record.distance_low, record.distance_high = low, high
         if low is not None and high is not None and not family.tests.full_size:
-            add_verdict(record, low, high, error, margin, family.setting)
+            add_verdict(record, low, high, error, margin, len(human.text.keys), family.setting)
         widen(record, math.nan, float((chosen[:, k] - chosen[:, -1]).std(ddof=1)))
 
 

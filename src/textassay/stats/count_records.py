@@ -219,7 +219,7 @@ class CountBench:
         record.floor = finite(found.floor[k])
         if low is not None and high is not None:
             margin = float(found.margin[k])
-            add_verdict(record, low, high, error, margin, self.setting, no_verdict)
+            add_verdict(record, low, high, error, margin, human_units, self.setting, no_verdict)
         return record
 
     def permutations(

@@ -20,6 +20,8 @@ from textassay.stats.verdicts import detectable_difference, verdict
 Array = NDArray[np.float64]
 Z95 = 1.959964
 FEWEST_UNITS = 4  # that tell anything of how they vary
+FEW_UNITS = "few-units"
+FEWEST_JUDGED = 10  # on either side, or nothing is decided
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,7 @@ class RatioBench(Generic[ColumnType]):
             high,
             float(comparison.standard_error[k]),
             margin,
+            len(human.sums),
             self.setting,
             no_verdict,
         )
@@ -272,12 +275,14 @@ def add_verdict(
     high: float,
     standard_error: float,
     margin: float,
+    human_units: int,
     setting: Setting,
     no_verdict: str | None = None,
 ) -> None:
     """Add margin, detectable difference and verdict, or a warning in the verdict's place.
 
-    Fewer than 4 units tell nothing of how they vary: then there is neither.
+    Fewer than 4 units tell nothing of how they vary: then there is neither. Of fewer than 10, on
+    either side, the verdict is `undecided`: intervals of so few cannot be relied on.
     """
     if record.n_units < FEWEST_UNITS:
         return
@@ -288,10 +293,13 @@ def add_verdict(
         return
     record.reference = finite(margin)
     record.detectable = finite(detectable_difference(standard_error, margin))
-    if no_verdict is None:
-        record.verdict = verdict(low, high, margin)
-    else:
+    if no_verdict is not None:
         record.warnings.append(no_verdict)
+    elif min(record.n_units, human_units) < FEWEST_JUDGED:
+        record.warnings.append(FEW_UNITS)
+        record.verdict = "undecided"
+    else:
+        record.verdict = verdict(low, high, margin)
 
 
 def widen(
@@ -330,5 +338,5 @@ def widen(
     if record.detectable is not None:
         own = (record.detectable - margin) / (detectable_difference(1.0, 0.0))
         record.detectable = detectable_difference(float(np.hypot(own, distance_error)), margin)
-    if record.verdict is not None:
+    if record.verdict is not None and FEW_UNITS not in record.warnings:
         record.verdict = verdict(low, high, margin)

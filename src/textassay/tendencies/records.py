@@ -220,6 +220,7 @@ def _add_heaps(
         float(found.high[k]),
         float(found.standard_error[k]),
         float(found.margin[k]),
+        0 if family.human is None else len(family.human.keys),
         family.setting,
     )
 
