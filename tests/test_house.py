@@ -147,6 +147,30 @@ def test_kernels_are_cached_by_a_digest_of_their_sources(tmp_path: Path) -> None
     assert folder.name.startswith("kernels-")
 
 
+def test_threads_that_import_kernels_at_once_share_one_cache(tmp_path: Path) -> None:
+    code = (
+        "import sys, threading, numba\n"
+        "from textassay.compiled import cache_folder, kernel\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "paths = []\n"
+        "def one(x): return x + 1\n"
+        "def make():\n"
+        "    for _ in range(20): paths.append(kernel(one)._cache._cache_path)\n"
+        "threads = [threading.Thread(target=make) for _ in range(6)]\n"
+        "[t.start() for t in threads]\n"
+        "[t.join() for t in threads]\n"
+        "assert len(paths) == 120\n"
+        "assert all(p.startswith(str(cache_folder())) for p in paths), set(paths)\n"
+        "assert not numba.config.CACHE_DIR\n"
+    )
+    (tmp_path / "threads.py").write_text(code)  # what is cached needs a file
+    found = python(
+        f"import runpy; runpy.run_path({str(tmp_path / 'threads.py')!r})",
+        TEXTASSAY_CACHE=str(tmp_path / "cache"),
+    )
+    assert found.returncode == 0, found.stderr
+
+
 def test_the_wheel_holds_the_package(tmp_path: Path) -> None:
     root = PACKAGE.parents[1]
     if not (root / "pyproject.toml").is_file():

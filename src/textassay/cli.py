@@ -227,6 +227,7 @@ def novelty(
 
     docs/measures.md defines every measure.
     """
+    from textassay.resume import Store
     from textassay.writing import writable_folder
 
     settings = _settings(systems, options, novelty=choices)
@@ -236,11 +237,14 @@ def novelty(
         for place in (out, Path(per_token).parent if per_token else None):
             if place is not None:
                 places.enter_context(writable_folder(place))
-        assay = _assay(settings, options, None)
+        store = None if out is None else Store(out / ".unfinished")
+        assay = _assay(settings, options, store)
         if per_token:
             _write_tokens(assay, Path(per_token))
         if out is not None:
             assay.write(out)
+        if store is not None:
+            store.clear()
     _show(assay, options)
     return 0
 

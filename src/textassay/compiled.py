@@ -16,6 +16,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -25,6 +26,10 @@ from typing import Any, TypeVar
 from textassay.errors import TextassayWarning
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+# numba knows of one folder for all: threads that import kernels at once take turns
+_SETTING = threading.Lock()
 
 
 def kernel(function: Function) -> Function:
@@ -46,12 +51,13 @@ def kernel(function: Function) -> Function:
     dispatcher: Any = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function)
     folder = cache_folder()
     if folder is not None:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = str(folder)
-        try:
-            dispatcher.enable_caching()
-        finally:
-            config.CACHE_DIR = before
+        with _SETTING:
+            before = config.CACHE_DIR
+            config.CACHE_DIR = str(folder)
+            try:
+                dispatcher.enable_caching()
+            finally:
+                config.CACHE_DIR = before
         _forgive(dispatcher._cache)
     compiled: Function = dispatcher
     return compiled

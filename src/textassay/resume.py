@@ -82,7 +82,8 @@ class Store:
 
     def clear(self) -> None:
         """Forget all keys."""
-        for path in self.folder.glob("*.npz"):
+        # a save that was killed leaves its part behind
+        for path in [*self.folder.glob("*.npz"), *self.folder.glob(".*.npz.*")]:
             with contextlib.suppress(OSError):
                 path.unlink()
         with contextlib.suppress(OSError):

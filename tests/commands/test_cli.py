@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 from tests.commands.conftest import Run, sentences
+from textassay.cli import main
+from textassay.corpus import pieces as cutting
+from textassay.novelty import matching
 from textassay.results import (
     Example,
     Header,
@@ -460,6 +463,43 @@ def test_interrupt_from_outside(texts: Path) -> None:
         assert err.strip().startswith("textassay: interrupted")
         assert not (texts / "out" / "results.jsonl").exists()
     assert "Traceback" not in err + out
+
+
+def test_novelty_keeps_unfinished_work_beside_its_results(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped in the middle of the training text, the same command goes on there."""
+    line = " ".join(sentences(4, 50)) + "\n"
+    (texts / "big.txt").write_text(line * 4_000)
+    arguments = ["novelty", f"m={texts / 'model.txt'}", "--train", str(texts / "big.txt")]
+    arguments += ["--out", str(texts / "out"), "--quiet", "--jobs", "1"]
+    whole = [*arguments]
+    whole[-4] = str(texts / "whole")
+    assert main(whole) == 0
+    monkeypatch.setattr(cutting, "LARGEST_PIECE", 1 << 16)
+    monkeypatch.setattr(matching, "_GROUP", 2)
+    before = matching._Walk.read
+    calls = []
+
+    def stop_once(walk: matching._Walk, group: matching._Group) -> None:
+        before(walk, group)
+        calls.append(walk.training.last_bytes)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(matching._Walk, "read", stop_once)
+    assert main(arguments) == 130
+    assert list((texts / "out" / ".unfinished").glob("*.npz"))
+    assert main(arguments) == 0
+    assert not (texts / "out" / ".unfinished").exists()
+    assert calls[3] > calls[2]  # it did not begin anew
+    for name in ("results.jsonl", "documents.jsonl.zst"):
+        assert (texts / "out" / name).exists()
+    measured = [
+        [r for r in read_results(texts / folder) if isinstance(r, Measurement)]
+        for folder in ("out", "whole")
+    ]
+    assert measured[0] == measured[1]
 
 
 def test_a_reader_that_goes_away(texts: Path) -> None:

@@ -76,6 +76,7 @@ def make_stream(
     piece=st.integers(1, 40),
     lanes=st.integers(1, 5),
     jobs=st.integers(1, 4),
+    fold=st.sampled_from([0, 10, 1 << 31]),
 )
 def test_equal_to_brute_force(
     tmp_path_factory: pytest.TempPathFactory,
@@ -87,6 +88,7 @@ def test_equal_to_brute_force(
     piece: int,
     lanes: int,
     jobs: int,
+    fold: int,
 ) -> None:
     newline = "<eos>" if mode == "stream" or with_newlines else None
     if tokenizer == "treebank":
@@ -97,6 +99,8 @@ def test_equal_to_brute_force(
         patch.object(cutting, "FIRST_PIECE", piece),
         patch.object(cutting, "LARGEST_PIECE", 3 * piece),
         patch.object(matching, "lane_count", lambda size, longest: min(lanes, size)),
+        patch.object(matching, "_FOLD_EVERY", fold),
+        patch.object(matching, "_GROUP", 3),
         Workers(jobs) as workers,
     ):
         matches = find_matches(corpora, stream, workers)

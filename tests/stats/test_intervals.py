@@ -76,3 +76,34 @@ def test_variances_that_cannot_be_known_or_do_not_vary() -> None:
     low, high = spread_interval(squares(np.tile([-1.0, 1.0], 20)))
     assert low[0] == 1.0
     assert 1.0 <= high[0] < 1.2
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "share"), [(30, 400, 0.03), (200, 200, 0.01), (100, 1000, 0.01)]
+)
+def test_variances_of_what_hardly_any_unit_shows(n: int, m: int, share: float) -> None:
+    """A side without any event has no spread: that is no evidence that it differs."""
+    rng = np.random.default_rng([22, n])
+    held = rejected = 0
+    runs = 100
+    for run in range(runs):
+        sides = [squares(0.1 * rng.binomial(1, share, size)) for size in (n, m)]
+        found = compare_ratios(
+            *sides,
+            n_resamples=99,
+            rng=np.random.default_rng(run),
+            bounds=np.array([[0.0], [0.25]]),
+            least=np.array([0.01]),
+            spreads=np.ones(1, bool),
+        )
+        held += found.low[0] <= 0 <= found.high[0]
+        rejected += found.pvalue[0] <= 0.05
+    assert held / runs >= 0.93
+    assert rejected / runs <= 0.1
+
+
+def test_limits_of_numbers_of_any_size() -> None:
+    assert sum_limits(np.empty(0), 0.0) == (0.0, 0.0)
+    for size in (1e-200, 1e200):
+        low, high = sum_limits(np.full(5, size), size)
+        assert np.allclose([low / size, high / size], [1.6235, 11.6683], atol=1e-4)

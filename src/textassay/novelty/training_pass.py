@@ -64,6 +64,7 @@ class TrainingPass:
     snapshots: list[NDArray[np.float64]] = field(default_factory=list)
     finished: bool = False
     last_snapshot: int = -1
+    last_fold: int = 0
     _snapshot_under_way: Future[NDArray[np.float64]] | None = None
 
     def __post_init__(self) -> None:
@@ -82,6 +83,16 @@ class TrainingPass:
         for visits in self.visits:
             add_all(total, visits)
         return total
+
+    def fold(self) -> None:
+        """Add what workers have seen to the totals, whose counts have 64 bits, and begin anew."""
+        from textassay.novelty.transition_kernels import BOUND, ROW
+        from textassay.novelty.visit_kernels import add_all
+
+        for visits in self.visits:
+            add_all(self.totals, visits)
+            visits.rows.reshape(-1, ROW)[:, BOUND:] = 0
+        self.last_fold = self.tokens
 
     def settled(self) -> Settled:
         """What the text read so far holds of each state. Cost: linear in the states."""

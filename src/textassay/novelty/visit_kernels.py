@@ -23,7 +23,7 @@ FAR = (1 << 63) - 1
 class Visits(NamedTuple):
     """What one worker has seen."""
 
-    rows: Any  # int32[8 x states]; counts are to be read as uint32
+    rows: Any  # int32[8 x states]; counts are to be read as uint32, and folded before they run over
     places: Any  # int64[4 x states]: byte, place of the longest; byte, place of the earliest
 
 

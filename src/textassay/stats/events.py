@@ -74,10 +74,14 @@ def sum_limits(events: Array, typical: float) -> tuple[float, float]:
     """
     from scipy.special import chdtri
 
-    total, squares = float(events.sum()), float((events * events).sum())
+    scale = max(typical, float(events.max(initial=0.0)))
+    if scale == 0.0:
+        return 0.0, 0.0
+    sizes, one = events / scale, typical / scale
+    total, squares = float(sizes.sum()), float((sizes * sizes).sum())
     low = squares / (2 * total) * float(chdtri(2 * total**2 / squares, 0.975)) if total else 0.0
-    total, squares = total + typical, squares + typical**2
-    return low, squares / (2 * total) * float(chdtri(2 * total**2 / squares, 0.025))
+    total, squares = total + one, squares + one**2
+    return scale * low, scale * squares / (2 * total) * float(chdtri(2 * total**2 / squares, 0.025))
 
 
 def value_interval(
@@ -140,8 +144,6 @@ def value_interval(
 
 def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
     """Exact binomial p-value, two-sided, of how unusual units fall to the two sides."""
-    from scipy.special import gammaln, xlog1py, xlogy
-
     # what is usual on the side that shows it more clearly
     shares, usual = [], []
     for side in (system, human):
@@ -149,11 +151,23 @@ def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
         shares.append(number[k] / len(side))
         usual.append(value[k])
     base = usual[int(np.argmin(shares))]
-    counts, exposure = [], []
+    counts = []
     for side in (system, human):
         deviation = np.abs(side.numerators[:, k] - base * side.denominators[:, k])
         counts.append(int((deviation > 1e-9 * np.maximum(1.0, side.denominators[:, k])).sum()))
-        exposure.append(float(side.denominators[:, k].sum()))
+    return _binomial_pvalue(counts, system, human, k)
+
+
+def spread_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
+    """The same of a variance, where what is usual depends on each side's mean."""
+    counts = [int(unusual_units(side)[1][k]) for side in (system, human)]
+    return _binomial_pvalue(counts, system, human, k)
+
+
+def _binomial_pvalue(counts: list[int], system: RatioSums, human: RatioSums, k: int) -> float:
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    exposure = [float(side.denominators[:, k].sum()) for side in (system, human)]
     n = sum(counts)
     share = exposure[0] / sum(exposure)
     i = np.arange(n + 1)

@@ -89,6 +89,8 @@ def effective_units(sums: RatioSums) -> Array:
     """
     n = len(sums)
     residuals = np.nan_to_num(sums.numerators - sums.values * sums.denominators)
+    largest = np.abs(residuals).max(axis=0, initial=0.0)
+    residuals = residuals / np.where(largest > 0, largest, 1.0)  # fourth powers of any number
     squares = residuals * residuals
     total = squares.sum(axis=0)
     kurtosis = np.full(total.shape, 3.0)

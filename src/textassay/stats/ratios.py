@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import UsageError
-from textassay.stats.events import event_pvalue, typical_deviations, value_interval
+from textassay.stats.events import (
+    event_pvalue,
+    spread_pvalue,
+    typical_deviations,
+    value_interval,
+)
 from textassay.stats.multiplicity import max_t
 from textassay.stats.ratio_sums import (
     Array,
@@ -163,7 +168,8 @@ def compare_ratios(
     pvalue_joint = np.full(distance.shape, np.nan)
     band = np.full(distance.shape, np.nan)
     for k in np.flatnonzero(sparse & defined):
-        pvalue[k] = event_pvalue(system, human, int(k))
+        pvalue_of = spread_pvalue if spreads[k] else event_pvalue
+        pvalue[k] = pvalue_of(system, human, int(k))
     curve = np.arange(distance.size)[joint]
     few = curve[sparse[curve] & defined[curve]]
     pvalue_joint[few] = np.minimum(1.0, pvalue[few] * curve.size)

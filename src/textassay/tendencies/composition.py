@@ -40,7 +40,9 @@ def composition(sample: Sample, window: int, *, stopwords: bool) -> tuple[list[C
 
     mean_length = max(1.0, float(sample.lengths.mean()))
 
-    def add_moments(name: str, unit: str, values: Array, most: float, event: float) -> None:
+    def add_moments(
+        name: str, unit: str, values: Array, most: float, event: float, least: float
+    ) -> None:
         known = (~np.isnan(values)).astype(float)
         numbers = np.nan_to_num(values)
         mean = numbers.sum() / max(1.0, known.sum())
@@ -52,19 +54,20 @@ def composition(sample: Sample, window: int, *, stopwords: bool) -> tuple[list[C
                 f"tendencies.{name}.variance",
                 f"{unit}, squared",
                 bounds=(0.0, most * most / 4),
-                event=0.0,
+                event=least * least,
                 spread=True,
             ),
             known * (numbers - mean) ** 2,
             known,
         )
 
-    add_moments("length", "tokens", sample.lengths.astype(float), np.inf, 0.0)
+    add_moments("length", "tokens", sample.lengths.astype(float), np.inf, 0.0, 1.0)
     for name, column in SHARES.items():
         if name != "stopwords" or stopwords:
             # one token is the least event: texts that hold hardly any symbol are few events
             shares = sample.shares(column)
-            add_moments(name, "share of a document's tokens", shares, 1.0, 1 / mean_length)
+            event = 1 / mean_length
+            add_moments(name, "share of a document's tokens", shares, 1.0, event, event)
     sums = sample.sums.astype(float)
     add(
         Column("tendencies.word_length", "characters", bounds=(0.0, np.inf), event=0.0),
