@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         TextassayWarning,
         UsageError,
     )
-    from textassay.results import read_results, write_records
+    from textassay.results import Measurement, read_results, write_records
     from textassay.settings import AssaySettings
 
 _WHERE = {
@@ -37,6 +37,7 @@ _WHERE = {
     "Corpus": "corpus.corpus",
     "Document": "corpus.documents",
     "InputError": "errors",
+    "Measurement": "results",
     "MissingExtraError": "errors",
     "OutputError": "errors",
     "Reading": "corpus.documents",
@@ -60,6 +61,7 @@ __all__ = [
     "Corpus",
     "Document",
     "InputError",
+    "Measurement",
     "MissingExtraError",
     "OutputError",
     "Reading",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textassay.report.natural import mark_of
 from textassay.report.printable import printable
@@ -64,9 +64,19 @@ def variety_table(measured: Sequence[Measurement]) -> TableData | None:
         for text in texts:
             r = cells.get((text, measure))
             value = None if r is None else r.distance if r.value is None else r.value
+            if text == "human":
+                value = _at_the_systems_size(cells, measure, value)
             row.append(f"{number(value)} {mark_of(r)}".strip() if r else "")
         data.rows.append(row)
     return data
+
+
+def _at_the_systems_size(
+    cells: Mapping[tuple[str, str], Measurement], measure: str, own: float | None
+) -> float | None:
+    """The human value that systems are compared with, where it is one for all of them."""
+    beside = {r.human for (_, name), r in cells.items() if name == measure and r.human is not None}
+    return beside.pop() if len(beside) == 1 else own
 
 
 def repeated_table(records: Sequence[Record]) -> TableData | None:
