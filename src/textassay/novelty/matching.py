@@ -26,7 +26,7 @@ from textassay.resume import Interruption, Store, deferred_interrupt
 LANES = 12
 _GROUP = 256  # pieces between points where the work can be saved
 _SAVE_EVERY = 20.0  # seconds
-_FOLD_EVERY = 1 << 31  # tokens: a worker's counts have 32 bits
+_FOLD_EVERY = 1 << 31  # bytes, no fewer than tokens: a worker's counts have 32 bits
 
 Progress = Callable[[int], None]
 
@@ -79,7 +79,7 @@ def match_training(
         while not training.finished and not interruption.requested:
             doubled = _next_doubling(training.last_bytes)
             walk.read(_Group(pieces, doubled, interruption, progress))
-            if training.tokens - training.last_fold > _FOLD_EVERY:
+            if training.last_bytes - training.last_fold > _FOLD_EVERY:
                 training.fold()
             doubled_now = training.finished or training.last_bytes >= _NEARLY * doubled
             if snapshot and doubled_now and training.tokens > training.last_snapshot:

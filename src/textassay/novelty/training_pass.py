@@ -92,7 +92,7 @@ class TrainingPass:
         for visits in self.visits:
             add_all(self.totals, visits)
             visits.rows.reshape(-1, ROW)[:, BOUND:] = 0
-        self.last_fold = self.tokens
+        self.last_fold = self.last_bytes
 
     def settled(self) -> Settled:
         """What the text read so far holds of each state. Cost: linear in the states."""
