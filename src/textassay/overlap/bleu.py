@@ -115,7 +115,7 @@ def matches(mine: Sentences, theirs: Sentences, order: int) -> tuple[Lengths, Le
 
     `theirs` are the references of every sentence.
     """
-    from textassay.overlap.bleu_kernels import clip_matches, closest_lengths, hold_most
+    from textassay.overlap.bleu_kernels import clip_matches, hold_most
 
     size = mine.lengths.size
     both = joined(mine, theirs)
@@ -128,9 +128,15 @@ def matches(mine: Sentences, theirs: Sentences, order: int) -> tuple[Lengths, Le
         for first in range(0, size, _STRETCH):
             last = min(first + _STRETCH, size)
             clip_matches(*pairs, first, last, most, matched[counted.order - 1, first:last])
-    closest = np.empty(size, np.int64)
-    closest_lengths(mine.lengths, np.unique(theirs.lengths), closest)
-    return matched, closest
+    return matched, _closest_lengths(mine.lengths, np.unique(theirs.lengths))
+
+
+def _closest_lengths(lengths: Lengths, known: Lengths) -> Lengths:
+    """The closest of the sorted `known` lengths to each; the shorter of two as close."""
+    above = np.minimum(np.searchsorted(known, lengths), known.size - 1)
+    below = np.maximum(above - 1, 0)
+    is_nearer = known[above] - lengths < lengths - known[below]
+    return np.where(is_nearer, known[above], known[below])
 
 
 def bleu_by_document(
@@ -251,7 +257,7 @@ def self_bleu(
         room = [np.zeros(counted.distinct, np.int32) for _ in range(3)]
         set_matches(everyone, *pairs, room[0], room[1], room[2], matched[counted.order - 1])
     closest = np.empty(size, np.int64)
-    closest_others(mine.lengths, closest)
+    closest_others(mine.lengths, np.argsort(mine.lengths), closest)
     return scored(matched, mine.lengths, closest, smoothing, effective_order)
 
 

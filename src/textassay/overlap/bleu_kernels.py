@@ -92,22 +92,11 @@ def distinct_ngrams(members: Any, begins: Any, ngrams: Any, seen: Any) -> int:
 
 
 @kernel
-def closest_lengths(lengths: Any, known: Any, closest: Any) -> None:
-    """The closest of the sorted `known` lengths to each; the shorter of two as close."""
-    for s in range(lengths.size):
-        above = np.searchsorted(known, lengths[s])
-        if above == known.size:
-            closest[s] = known[known.size - 1]
-        elif above == 0 or known[above] - lengths[s] < lengths[s] - known[above - 1]:
-            closest[s] = known[above]
-        else:
-            closest[s] = known[above - 1]
+def closest_others(lengths: Any, order: Any, closest: Any) -> None:
+    """The closest length of any other sentence; the shorter of two as close.
 
-
-@kernel
-def closest_others(lengths: Any, closest: Any) -> None:
-    """The closest length of any other sentence; the shorter of two as close."""
-    order = np.argsort(lengths)
+    `order` sorts the lengths; to sort them here would take seconds to compile.
+    """
     last = order.size - 1
     for k in range(order.size):
         mine = lengths[order[k]]

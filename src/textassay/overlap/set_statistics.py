@@ -70,7 +70,7 @@ class SelfBleuStatistics(Drawn):
                 )
             lengths = self.ngrams.lengths[members]
             closest = np.empty(members.size, np.int64)
-            closest_others(lengths, closest)
+            closest_others(lengths, np.argsort(lengths), closest)
             scores = np.zeros((members.size, len(orders)))
             score_sentences(matched, lengths, closest, self.smoothing, self.effective_order, scores)
             out[r] = scores.mean(axis=0)[np.array(ORDERS) - 1]
