@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,16 @@ def test_a_folder_with_a_description_alone_is_no_text(
     code, _, err = command("run", f"m={folder}", "--out", tmp_path / "out", "--quiet")
     assert code == 2
     assert "bare: holds no model: neither model.json" in err
+
+
+def test_networks_without_torch(
+    command: Run, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    code, out, err = command("train", text, "--out", tmp_path / "lm")
+    assert (code, out) == (2, "")
+    assert "Neural language models needs torch: pip install 'textassay[neural]'" in err
+    assert not (tmp_path / "lm").exists()
 
 
 def test_a_model_that_reads_in_both_directions(command: Run, text: Path, tmp_path: Path) -> None:

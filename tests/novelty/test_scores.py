@@ -64,6 +64,9 @@ def test_sums_equal_definitions(
         assert table.numerators[d, column["pointwise"]] == sum(min(s, 5) for s in expected)
         copied = [min(t, i + 1) for i, t in enumerate(ts[prompt:])]
         assert table.numerators[d, column["mean_suffix.training"]] == sum(copied)
+        whole = [table.numerators, table.denominators]
+        whole = [part[d, column["copied_documents.training"]] for part in whole]
+        assert whole == [bool(copied) and copied[-1] == len(copied), bool(copied)]
         cover = naive.cover(copied)
         unique = sum(sum(c < least for least in range(5, 13)) / 8 for c in cover)
         assert np.isclose(table.numerators[d, column["creativity.training"]], unique)
