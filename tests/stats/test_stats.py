@@ -18,7 +18,7 @@ from textassay.stats.estimates import bootstrap, subsample
 from textassay.stats.events import value_interval
 from textassay.stats.multiplicity import benjamini_hochberg, holm, max_t
 from textassay.stats.permutation import permutation_test
-from textassay.stats.ratio_records import Z95, widen
+from textassay.stats.ratio_records import widen
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
 from textassay.stats.ratios import compare_ratios, human_margin
 from textassay.stats.resampling import (
@@ -27,7 +27,7 @@ from textassay.stats.resampling import (
     subset_sums,
     sums_by_unit,
 )
-from textassay.stats.verdicts import detectable_difference, verdict
+from textassay.stats.verdicts import Z95, detectable_difference, verdict
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -15,6 +15,7 @@ from textassay.stats.ratio_sums import Array, RatioSums, effective_units, interv
 from textassay.stats.spreads import spread_interval
 
 FEW_UNITS = 20
+_NOISE = 1e-9  # deviations below it, for each item, are rounding
 
 
 def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
@@ -30,7 +31,7 @@ def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
         if defined.size:
             usual[column] = defined[defined.size // 2]
     deviation = np.abs(sums.numerators - usual * sums.denominators)
-    return usual, (deviation > 1e-9 * np.maximum(1.0, sums.denominators)).sum(axis=0)
+    return usual, (deviation > _NOISE * np.maximum(1.0, sums.denominators)).sum(axis=0)
 
 
 def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
@@ -127,7 +128,9 @@ def value_interval(
     for k in np.flatnonzero(sparse & (total > 0)):
         if not number[k] and np.isinf(bounds[:, k]).all():
             continue  # nothing tells how far a unit could deviate
-        deviation = sums.numerators[:, k] - usual[k] * sums.denominators[:, k]
+        of = sums.denominators[:, k]
+        deviation = sums.numerators[:, k] - usual[k] * of
+        deviation[np.abs(deviation) <= _NOISE * np.maximum(1.0, of)] = 0.0
         value = deviation.sum()
         reach = np.zeros(2)  # down, up
         for sign in (-1.0, 1.0):
@@ -154,7 +157,7 @@ def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
     counts = []
     for side in (system, human):
         deviation = np.abs(side.numerators[:, k] - base * side.denominators[:, k])
-        counts.append(int((deviation > 1e-9 * np.maximum(1.0, side.denominators[:, k])).sum()))
+        counts.append(int((deviation > _NOISE * np.maximum(1.0, side.denominators[:, k])).sum()))
     return _binomial_pvalue(counts, system, human, k)
 
 

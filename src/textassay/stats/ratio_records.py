@@ -15,10 +15,9 @@ from textassay.stats.events import typical_deviations, value_interval
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
 from textassay.stats.ratios import RatioComparison, compare_ratios, human_margin
 from textassay.stats.setting import Setting
-from textassay.stats.verdicts import detectable_difference, verdict
+from textassay.stats.verdicts import Z95, detectable_difference, verdict
 
 Array = NDArray[np.float64]
-Z95 = 1.959964
 FEWEST_UNITS = 4  # that tell anything of how they vary
 FEW_UNITS = "few-units"
 FEWEST_JUDGED = 10  # on either side, or nothing is decided

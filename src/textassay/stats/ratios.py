@@ -28,6 +28,7 @@ from textassay.stats.ratio_sums import (
     ratio,
 )
 from textassay.stats.resampling import bootstrap_sums, signed_sums, subset_sums
+from textassay.stats.verdicts import Z95
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,7 @@ def compare_ratios(
     mover_high = distance + _joined(x_high - x, y - y_low, common)
     joined = sparse | spreads
     low, high = np.where(joined, mover_low, low), np.where(joined, mover_high, high)
-    error = np.where(sparse, (high - low) / (2 * 1.959964), error)
+    error = np.where(sparse, (high - low) / (2 * Z95), error)
     larger = (np.abs(null_t) >= np.abs(t) * (1 - 1e-12)).sum(axis=0)
     pvalue = np.where(defined, (1 + larger) / (1 + len(null_t)), np.nan)
     pvalue_joint = np.full(distance.shape, np.nan)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from textassay.stats.ratio_sums import Array, RatioSums, effective_units
-
-_Z = 1.959964
+from textassay.stats.verdicts import Z95
 
 
 def spread_interval(sums: RatioSums) -> tuple[Array, Array]:
@@ -50,7 +49,7 @@ def spread_interval(sums: RatioSums) -> tuple[Array, Array]:
     relative = np.zeros(value.shape)
     np.divide(error, sums.numerators.sum(axis=0), out=relative, where=value > 0)
     documents = np.maximum(3.0, sums.denominators.sum(axis=0))
-    stretch = documents / (documents - _Z)
+    stretch = documents / (documents - Z95)
     reach = stretch * stdtrit(effective_units(sums) - 1, 0.975) * relative
     middle = value * stretch * documents / (documents - 1)
     return np.minimum(value, middle * np.exp(-reach)), middle * np.exp(reach)

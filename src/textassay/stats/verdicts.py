@@ -8,8 +8,9 @@ from textassay.errors import UsageError
 
 Verdict = Literal["within human variation", "differs", "undecided"]
 
+Z95 = 1.959964  # standard errors on either side of a 95 % interval
 # Standard errors from the margin at which the interval's near end is beyond it 4 times in 5.
-_POWER = 1.959964 + 0.841621
+_POWER = Z95 + 0.841621
 
 
 def verdict(low: float, high: float, margin: float) -> Verdict:
