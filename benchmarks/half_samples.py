@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 from textassay.parallel import Workers
-from textassay.stats.count_comparison import common_size, distances_at, value_at
+from textassay.stats.count_comparison import common_size, distances_at, value_at, value_errors
 from textassay.stats.grouped import (
     Grouped,
     Statistics,
@@ -35,20 +35,6 @@ def text(rng: np.random.Generator, documents: int, types: int, power: float = 1.
     items = rng.choice(types, lengths.sum(), p=shares / shares.sum())
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Grouped(items.astype(np.int32), ends, types)
-
-
-def value_errors(
-    one: Grouped, statistics: Statistics, part: int, rng: np.random.Generator, workers: Workers
-) -> np.ndarray:
-    """Errors of a text's values by parts of it."""
-    size, key = one.items // part, key_of(rng)
-    rows = in_batches(
-        lambda first, n: statistics.describe(subsets(one, size, key, first, n)),
-        statistics.draws(one).parts,
-        one.size,
-        workers,
-    )
-    return rows.std(axis=0, ddof=1) * np.sqrt(size / (one.items - size))
 
 
 def distance_errors(
@@ -109,7 +95,7 @@ def main() -> None:
                 apart = distances_at(one, other, statistics, size, rng, workers).mean(axis=0)
                 estimates.append([*values, *apart[: statistics.distances]])
                 for part in PARTS:
-                    found = value_errors(one, statistics, part, rng, workers)
+                    found = value_errors(one, statistics, one.items // part, rng, workers)
                     more = distance_errors(one, other, statistics, part, rng, workers)
                     stated[part].append(np.concatenate([found, more]))
         true = np.std(estimates, axis=0, ddof=1)

@@ -56,7 +56,8 @@ class TrainingPass:
     """
 
     automaton: Automaton
-    totals: Any = None  # of matches that went on from one piece to the next, and of earlier calls
+    # of matches that went on from one piece to the next, and of earlier calls
+    totals: Any = field(init=False)
     visits: list[Any] = field(default_factory=list)  # one for each worker
     pieces: list[PieceFacts] = field(default_factory=list)
     last_bytes: int = 0

@@ -16,8 +16,9 @@ from textassay.overlap.measures import OF_BLEU, OF_CORPUS_BLEU, OF_REPETITION, O
 from textassay.overlap.sentences import as_sentences
 from textassay.overlap.set_statistics import ORDERS, CorpusBleuStatistics
 from textassay.results import Measurement, Record
-from textassay.stats.ratio_records import FEWEST_UNITS, widen
+from textassay.stats.ratio_records import widen
 from textassay.stats.ratio_sums import RatioSums
+from textassay.stats.verdicts import FEWEST_UNITS
 
 Array = NDArray[np.float64]
 Sums = tuple[Member, Member, dict[str, Array]]

@@ -86,6 +86,7 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
     if panel.style == "points":
         _draw_points(axes, panel, systems, ink)
         if panel.log_x:
+            axes.set_xscale("log")
             _log_ticks(axes)
         return
     _draw_curves(axes, panel, systems, ink)
@@ -112,10 +113,9 @@ def _draw_panel(axes: Any, panel: Panel, systems: list[str], ink: str) -> None:
 
 
 def _log_ticks(axes: Any) -> None:
-    """A logarithmic axis of few decades: 1, 2, 5, 10, without powers."""
+    """Ticks of a logarithmic axis of few decades: 1, 2, 5, 10, without powers."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-    axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -21,9 +21,9 @@ from textassay.stats.grouped import (
     subsets,
     two_subsets,
 )
+from textassay.stats.verdicts import FEWEST_UNITS
 
 LARGE = 10_000_000  # items above which fewer permutations are made
-FEWEST_UNITS = 4
 Rng = Callable[..., np.random.Generator]
 
 

@@ -15,11 +15,10 @@ from textassay.stats.events import typical_deviations, value_interval
 from textassay.stats.ratio_sums import RatioSums, bootstrap_ratios
 from textassay.stats.ratios import RatioComparison, compare_ratios, human_margin
 from textassay.stats.setting import Setting
-from textassay.stats.verdicts import Z95, detectable_difference, verdict
+from textassay.stats.verdicts import FEWEST_UNITS, Z95, detectable_difference, verdict
 
 Array = NDArray[np.float64]
-FEWEST_UNITS = 4  # that tell anything of how they vary
-FEW_UNITS = "few-units"
+TOO_FEW = "few-units"
 FEWEST_JUDGED = 10  # on either side, or nothing is decided
 
 
@@ -295,7 +294,7 @@ def add_verdict(
     if no_verdict is not None:
         record.warnings.append(no_verdict)
     elif min(record.n_units, human_units) < FEWEST_JUDGED:
-        record.warnings.append(FEW_UNITS)
+        record.warnings.append(TOO_FEW)
         record.verdict = "undecided"
     else:
         record.verdict = verdict(low, high, margin)
@@ -337,5 +336,5 @@ def widen(
     if record.detectable is not None:
         own = (record.detectable - margin) / (detectable_difference(1.0, 0.0))
         record.detectable = detectable_difference(float(np.hypot(own, distance_error)), margin)
-    if record.verdict is not None and FEW_UNITS not in record.warnings:
+    if record.verdict is not None and TOO_FEW not in record.warnings:
         record.verdict = verdict(low, high, margin)

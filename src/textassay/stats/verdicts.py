@@ -8,6 +8,7 @@ from textassay.errors import UsageError
 
 Verdict = Literal["within human variation", "differs", "undecided"]
 
+FEWEST_UNITS = 4  # that tell anything of how they vary
 Z95 = 1.959964  # standard errors on either side of a 95 % interval
 # Standard errors from the margin at which the interval's near end is beyond it 4 times in 5.
 _POWER = Z95 + 0.841621
