@@ -75,12 +75,30 @@ def test_of_many_samples_some_are_drawn() -> None:
 def test_pieces_are_of_one_size_and_disjoint() -> None:
     texts = [f"document number {k}" for k in range(400)]
     with Workers(2) as workers:
-        found = compressed_pieces(texts, np.arange(401), 512, np.random.default_rng(1), workers)
+        found = compressed_pieces(
+            texts, np.arange(401), texts, 512, np.random.default_rng(1), workers
+        )
     order = np.random.default_rng(1).permutation(400)
     raw = "\n".join(texts[d] for d in order).encode()
     assert len(found) == len(raw) // 512
     assert found.denominators[0, 0] == len(zlib.compress(raw[:512], 9))
     assert np.isclose(found.values[0], 512 / found.denominators.mean())
+    whole = raw[:512].decode().rpartition("\n")[0]
+    assert found.keys[0] == texts[order[0]]
+    assert found.keys[1] not in whole
+
+
+def test_pieces_that_begin_in_one_unit_stay_together() -> None:
+    texts = [f"{unit} {'lorem ipsum ' * 40}" for unit in "abcdefgh" for _ in range(3)]
+    documents, keys = np.arange(0, 25, 3), list("abcdefgh")
+    with Workers(1) as workers:
+        found = compressed_pieces(texts, documents, keys, 256, np.random.default_rng(2), workers)
+    assert sorted(found.keys) == keys
+    size = len("\n".join(texts[:3]).encode()) + 1
+    ends = size * np.arange(1, 9)
+    pieces = (8 * size - 1) // 256
+    expected = np.bincount(np.searchsorted(ends, 256 * np.arange(pieces), side="right"))
+    assert (found.numerators[:, 0] == 256 * expected).all()
 
 
 def test_pieces_fit_the_smallest_side() -> None:

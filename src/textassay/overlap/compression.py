@@ -59,22 +59,28 @@ def piece_size(sizes: Sequence[int]) -> int | None:
 def compressed_pieces(
     texts: Sequence[str],
     unit_documents: NDArray[np.int64],
+    keys: Sequence[str],
     size: int,
     rng: np.random.Generator,
     workers: Workers,
 ) -> RatioSums:
     """Bytes and compressed bytes of pieces of `size` bytes, units in random order.
 
-    Pieces hold disjoint units (but for those at the cuts) and take the place of units: a ratio of
-    their sums is the ratio at that many bytes.
+    A ratio of their sums is the ratio at that many bytes. Pieces that begin in one unit (a long
+    document, or many of one source) are alike, so they are added up and bear its name; pieces of
+    several short units take these units' place. What two of them share is a unit at the cut.
     """
-    units = rng.permutation(unit_documents.size - 1)
-    shuffled = [texts[d] for u in units for d in range(unit_documents[u], unit_documents[u + 1])]
-    raw = as_bytes(shuffled)
+    units = rng.permutation(len(keys))
+    parts = [
+        as_bytes(texts[unit_documents[u] : unit_documents[u + 1]]) + b"\n" for u in units.tolist()
+    ]
+    raw = b"".join(parts)[:-1]
     pieces = [raw[at : at + size] for at in range(0, len(raw) - size + 1, size)]
     compressed = list(workers.map(lambda piece: len(zlib.compress(piece, 9)), pieces))
-    return RatioSums(
+    ends = np.cumsum([len(part) for part in parts])
+    begins_in = units[np.searchsorted(ends, size * np.arange(len(pieces)), side="right")]
+    return RatioSums.from_documents(
         np.full((len(pieces), 1), float(size)),
         np.array(compressed, float)[:, None],
-        [f"{size} bytes, {k}" for k in range(len(pieces))],
+        [keys[unit] for unit in begins_in.tolist()],
     )

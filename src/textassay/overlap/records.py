@@ -137,8 +137,9 @@ def of_compression(family: Family) -> Iterator[Record]:
     sums = []
     for member in members:
         rng = family.setting.rng("pieces", size, member.text.content)
+        text = member.text
         pieces = compressed_pieces(
-            member.strings, member.text.unit_documents, size, rng, family.workers
+            member.strings, text.unit_documents, text.keys, size, rng, family.workers
         )
         sums.append((member, pieces))
     yield from ratio_records(family, sums, (OF_COMPRESSION,), {"bytes": size}, unit="piece")

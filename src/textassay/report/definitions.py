@@ -119,7 +119,7 @@ def _overlap(measured: Sequence[Measurement]) -> Terms:
             (
                 "Compression ratio",
                 f"bytes over compressed bytes (zlib) of pieces of {int(size):,} bytes, documents "
-                "in random order; pieces are what is resampled.",
+                "in random order; pieces are what is resampled (those of one unit together).",
             )
         )
     if any(name.startswith("overlap.prompt_") for name in names):
