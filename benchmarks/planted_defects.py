@@ -15,29 +15,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from calibrate_families import FAMILIES, compare, corpus_of
-from calibration import caption_documents
-from texts import PUBLISHED
+from comparisons import compare
+from human_texts import CAPTIONS, NEWS, caption_documents
 
-from textassay.corpus.documents import Document, Reading
-from textassay.corpus.files import find_files
+from textassay.corpus.documents import Document
 from textassay.corpus.stopwords import stopwords_of
-from textassay.corpus.stream import TokenStream
-from textassay.corpus.tokenizers import make_tokenizer
-from textassay.novelty.measure import NoveltyOptions, find_matches
-from textassay.novelty.records import novelty_records
-from textassay.novelty.sides import Side
 from textassay.parallel import Workers
-from textassay.results import Measurement, parse_signature
-from textassay.stats.setting import Setting
 
 DOSES = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
 SYSTEM, HUMAN = 1000, 4000  # documents
-TRAINING = PUBLISHED / "texygen-samples" / "image_coco.txt"
-NEWS = PUBLISHED / "texygen-samples" / "test_emnlp.txt"
-NOVELTY = ("novelty.pointwise", "novelty.ngram2", "novelty.ngram6", "novelty.copied50")
+FAMILIES = ("tendencies", "overlap", "likelihood", "novelty")
 OTHERS = (
     "likelihood.nll_token",
+    "novelty.pointwise",
+    "novelty.ngram2",
+    "novelty.ngram6",
+    "novelty.copied50.training",
+    "novelty.copied_documents.training",
     "overlap.bleu4",
     "overlap.self_bleu4",
     "overlap.distinct2",
@@ -138,7 +132,7 @@ def spoilt(
     documents: Sequence[Document], defect: Defect, dose: float, rng: np.random.Generator
 ) -> list[Document]:
     """The documents, a share of them with the defect."""
-    training = [line for line in TRAINING.read_text().splitlines() if line.strip()]
+    training = [line for line in CAPTIONS.read_text().splitlines() if line.strip()]
     chosen = rng.permutation(len(documents))[: round(dose * len(documents))]
     found = list(documents)
     for place in chosen:
@@ -163,41 +157,15 @@ class Run:
         system = [documents[i] for i in order[:SYSTEM]]
         human = [documents[i] for i in order[SYSTEM : SYSTEM + HUMAN]]
         system = spoilt(system, DEFECTS[name], dose, rng)
-        found = compare(system, human, "document", self.options, repeat)
-        verdicts = {
-            measure: record.verdict
+        found = compare(
+            system, human, CAPTIONS, "document", FAMILIES, self.options.resamples, repeat
+        )
+        return {
+            measure
             for measure, record in found.items()
-            if measure.startswith("tendencies.") or measure in OTHERS
+            if record.verdict == "differs"
+            and (measure.startswith("tendencies.") or measure in OTHERS)
         }
-        verdicts |= novelty_verdicts(system, human, self.options, repeat)
-        return {measure for measure, verdict in verdicts.items() if verdict == "differs"}
-
-
-def novelty_verdicts(
-    system: list[Document], human: list[Document], options: argparse.Namespace, seed: int
-) -> dict[str, str | None]:
-    """Verdicts of novelty, of documents cut to one length where lengths are unlike."""
-    setting = Setting(
-        {"v": "0"}, "document", options.resamples, {}, "equal", np.random.SeedSequence(seed)
-    )
-    corpora = [corpus_of(system, "system"), corpus_of(human, "human")]
-    stream = TokenStream(find_files(str(TRAINING)), make_tokenizer("words"), Reading())
-    with Workers(1) as workers:
-        matches = find_matches(corpora, stream, workers)
-    sides = [
-        Side(name, name == "human", [corpus], [scores])
-        for name, corpus, scores in zip(("system", "human"), corpora, matches.scores, strict=True)
-    ]
-    records, _ = novelty_records(
-        sides[:1], sides[1:], matches, NoveltyOptions(n_examples=0), setting, None
-    )
-    found: dict[str, str | None] = {}
-    for r in records:
-        if isinstance(r, Measurement) and r.system == "system" and r.measure in NOVELTY:
-            source = "training" if r.measure == "novelty.copied50" else "both"
-            if parse_signature(r.signature)["source"] == source and r.verdict:
-                found[r.measure] = r.verdict
-    return found
 
 
 def picture(seen: dict[tuple[str, str], float], measures: Sequence[str], path: Path) -> None:
@@ -233,7 +201,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    options.families = FAMILIES[:3]
     work = [
         (name, dose, repeat)
         for name in DEFECTS

@@ -1,0 +1,69 @@
+"""Human texts that calibration deals to two sides, and the training text that goes with them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from texts import PUBLISHED
+
+from textassay.corpus.documents import Document, Reading, read_documents
+from textassay.corpus.files import find_files
+
+CAPTIONS = PUBLISHED / "texygen-samples" / "image_coco.txt"
+NEWS = PUBLISHED / "texygen-samples" / "test_emnlp.txt"
+NOVEL = PUBLISHED / "war-and-peace" / "wap.train.txt"
+WORDS = 60  # of a stretch of a speech
+SAMPLES = 5  # captions that are taken for samples of one prompt
+
+
+@cache
+def caption_documents() -> list[Document]:
+    """COCO captions, each a unit of its own."""
+    path = PUBLISHED / "texygen-samples" / "test_coco.txt"
+    documents = read_documents(find_files(str(path)), Reading())
+    # chance makes the prompts, as nothing but chance is to be found
+    return [
+        Document(document.text, group=f"prompt {number // SAMPLES}")
+        for number, document in enumerate(documents)
+    ]
+
+
+@cache
+def speech_documents() -> list[Document]:
+    """Stretches of 60 words of speeches; stretches of one speech are no independent documents."""
+    documents = []
+    with gzip.open(PUBLISHED / "state-of-the-union.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            words = json.loads(line)["text"].split()
+            for begin in range(0, len(words) - WORDS, WORDS):
+                text = " ".join(words[begin : begin + WORDS])
+                documents.append(Document(text, source=str(number), group=str(number)))
+    return documents
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A way of dealing human text to two sides: n units against m."""
+
+    read: Callable[[], list[Document]]
+    training: Path
+    n: int
+    m: int
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.n} against {self.m} {self.unit}s"
+
+
+DEALT = (
+    Dealt(caption_documents, CAPTIONS, 500, 500, "document"),
+    Dealt(caption_documents, CAPTIONS, 100, 1000, "document"),
+    Dealt(caption_documents, CAPTIONS, 1000, 200, "document"),
+    Dealt(speech_documents, NOVEL, 20, 40, "source"),
+    Dealt(speech_documents, NOVEL, 30, 30, "source"),
+)
