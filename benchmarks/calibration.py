@@ -13,38 +13,47 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from comparisons import FAMILIES, Found, compare, corpus_of
 from human_texts import DEALT, Dealt
 
+from textassay.corpus.documents import Document
 from textassay.corpus.units import unit_keys
 from textassay.parallel import Workers
 from textassay.results import Measurement
 
 
+@dataclass(frozen=True)
 class Split:
     """A split by its number, for processes: units dealt to two sides, and compared."""
 
-    def __init__(self, dealt: Dealt, options: argparse.Namespace) -> None:
-        self.dealt, self.options = dealt, options
+    dealt: Dealt
+    families: tuple[str, ...]
+    resamples: int
 
     def __call__(self, seed: int) -> Found:
         """Measurements of the split."""
-        dealt, options = self.dealt, self.options
-        documents, units = dealt.read(), _units(dealt)
-        names = list(dict.fromkeys(units))
-        order = np.random.default_rng([seed, dealt.n, dealt.m]).permutation(len(names))
-        mine = {names[i] for i in order[: dealt.n]}
-        theirs = {names[i] for i in order[dealt.n : dealt.n + dealt.m]}
-        system, human = (
-            [d for d, u in zip(documents, units, strict=True) if u in side]
-            for side in (mine, theirs)
-        )
+        dealt = self.dealt
+        system, human = deal(dealt, seed)
         return compare(
-            system, human, dealt.training, dealt.unit, options.families, options.resamples, seed
+            system, human, dealt.training, dealt.unit, self.families, self.resamples, seed
         )
+
+
+def deal(dealt: Dealt, seed: int) -> tuple[list[Document], list[Document]]:
+    """The two sides of a split."""
+    documents, units = dealt.read(), _units(dealt)
+    names = list(dict.fromkeys(units))
+    order = np.random.default_rng([seed, dealt.n, dealt.m]).permutation(len(names))
+    mine = {names[i] for i in order[: dealt.n]}
+    theirs = {names[i] for i in order[dealt.n : dealt.n + dealt.m]}
+    system, human = (
+        [d for d, u in zip(documents, units, strict=True) if u in side] for side in (mine, theirs)
+    )
+    return system, human
 
 
 @cache
@@ -54,8 +63,9 @@ def _units(dealt: Dealt) -> list[str]:
 
 def calibrate(dealt: Dealt, options: argparse.Namespace) -> None:
     """Split, compare, count; prints a table."""
+    split = Split(dealt, tuple(options.families), options.resamples)
     with Workers(options.jobs) as workers:
-        found = list(workers.map_in_processes(Split(dealt, options), range(options.splits)))
+        found = list(workers.map_in_processes(split, range(options.splits)))
     rows: dict[str, list[Measurement]] = defaultdict(list)
     for measurements in found:
         for measure, record in measurements.items():

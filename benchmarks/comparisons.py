@@ -8,7 +8,7 @@ part of the tendencies that is ratios of sums: so fast that a thousand splits ca
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -53,6 +53,7 @@ TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
 Found = dict[str, Measurement]
 _VOCABULARY = Vocabulary()
 _WIDTH = 16  # of vectors
+_NO_MAUVE = 1 << 30  # documents from which on there would be one
 
 
 def corpus_of(documents: list[Document], name: str) -> Corpus:
@@ -81,19 +82,10 @@ def compare(
             family = Family(*sides, None, TendencyOptions(stopwords_of("en")), setting, workers)
             for make in TENDENCIES if "tendencies" in families else [records.composition_records]:
                 found += make(family)
-        members = overlap_family.Family(
-            *sides, None, overlap_family.OverlapOptions(), setting, workers
-        )
-        if "overlap" in families:
-            found += reference_records(members)[0]
-            found += overlap_records.of_sets(members)
-            found += overlap_records.of_compression(members)
-            found += overlap_records.within_prompts(members)
-        if "vectors" in families:
-            vectors = {corpus.name: _vectors(corpus) for corpus in corpora}
-            found += embedding_records(members, vectors, "random", len(system) + 1)
-        if "embsim" in families:
-            found += embsim_records(members)
+        if {"overlap", "vectors", "embsim"} & families:
+            options = overlap_family.OverlapOptions()
+            members = overlap_family.Family(*sides, None, options, setting, workers)
+            found += _overlap(members, corpora, families)
         if "likelihood" in families:
             scorer = Scorer("3-gram", True, _scored, {})
             found += likelihood_records(*sides, scorer, setting)[0]
@@ -104,6 +96,21 @@ def compare(
         for record in found
         if isinstance(record, Measurement) and record.system == "system"
     }
+
+
+def _overlap(
+    members: overlap_family.Family, corpora: list[Corpus], families: set[str]
+) -> Iterator[Record]:
+    if "overlap" in families:
+        yield from reference_records(members)[0]
+        yield from overlap_records.of_sets(members)
+        yield from overlap_records.of_compression(members)
+        yield from overlap_records.within_prompts(members)
+    if "vectors" in families:
+        vectors = {corpus.name: _vectors(corpus) for corpus in corpora}
+        yield from embedding_records(members, vectors, "random", _NO_MAUVE)
+    if "embsim" in families:
+        yield from embsim_records(members)
 
 
 def _name(record: Measurement) -> str:

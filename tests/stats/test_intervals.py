@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textassay.stats.events import sum_limits
+from textassay.stats.events import FewEvents, sum_limits
 from textassay.stats.ratio_sums import RatioSums
 from textassay.stats.ratios import compare_ratios
 from textassay.stats.spreads import spread_interval
@@ -107,3 +107,49 @@ def test_limits_of_numbers_of_any_size() -> None:
     for size in (1e-200, 1e200):
         low, high = sum_limits(np.full(5, size), size)
         assert np.allclose([low / size, high / size], [1.6235, 11.6683], atol=1e-4)
+
+
+def _few(events: int, units: int, typical: float = 1.0) -> FewEvents:
+    sizes = np.full(events, typical)
+    return FewEvents(0.0, sizes, typical, float(units), units)
+
+
+def test_margin_of_few_events_is_that_of_sets_whose_rate_is_uncertain() -> None:
+    """Against the exact law: counts of two sets, given a gamma distributed rate."""
+    events, units, size = 3, 500, 250
+    found = _few(events, units).margin(size, 40_000, np.random.default_rng(3)) * size
+    # (count of the two sets together is negative binomial, each falls to either with 1/2)
+    total = np.arange(60)
+    together = scipy.stats.nbinom.pmf(total, events + 0.5, 1 / (1 + 2 * size / units))
+    distances = np.zeros(60)
+    for n, mass in zip(total, together, strict=True):
+        for first in range(n + 1):
+            distances[abs(n - 2 * first)] += mass * scipy.stats.binom.pmf(first, n, 0.5)
+    exact = int(np.searchsorted(np.cumsum(distances), 0.95))
+    assert found == pytest.approx(exact)
+    none = FewEvents(1.0, np.empty(0), 2.0, 500.0, units)
+    assert none.margin(500, 9999, np.random.default_rng(4)) == pytest.approx(2 * 2.0 / 500)
+
+
+@pytest.mark.parametrize(("seen", "typical"), [(0, 1.0), (4, 1.0), (4, 3.0)])
+def test_detectable_events_are_found_four_times_in_five(seen: int, typical: float) -> None:
+    human = _few(seen, 1000, typical)
+    margin = 2 * typical / 1000
+    distance = human.detectable(500.0, (0.0, 1000.0), margin)
+    expected = (distance + seen * typical / 1000) * 500.0 / typical
+    rng = np.random.default_rng(5)
+    y_most = sum_limits(human.sizes, typical)[1]
+    found = 0
+    for count in rng.poisson(expected, 4000):
+        total = typical * count
+        low = sum_limits(np.full(count, typical), typical)[0]
+        apart = total / 500 - human.sizes.sum() / 1000
+        reach = np.hypot((total - low) / 500, (y_most - human.sizes.sum()) / 1000)
+        found += apart - reach > margin
+    assert found / 4000 == pytest.approx(0.8, abs=0.03)
+
+
+def test_no_distance_is_detectable_where_none_is_large_enough() -> None:
+    human = FewEvents(1.0, np.empty(0), 1.0, 10.0, 10)
+    assert np.isnan(human.detectable(10.0, (0.0, 1.0), 0.5))
+    assert human.detectable(1e5, (0.0, 1.0), 0.5) > 0.5

@@ -265,7 +265,7 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
 def test_detectable_differences_are_found_four_times_in_five() -> None:
     rng = np.random.default_rng(17)
     margin, error = 0.1, 0.04
-    true = detectable_difference(error, margin)
+    true = detectable_difference(Z95 * error, error, margin)
     estimates = rng.normal(true, error, 20_000)
     found = np.mean(
         [verdict(e - 1.96 * error, e + 1.96 * error, margin) == "differs" for e in estimates]

@@ -197,15 +197,16 @@ class CountBench:
         k = measure.column
         record = self.blank(measure, side, None if self.full_size else found.items, **parts)
         if not measure.is_distance:
-            value, reach = float(found.value[k]), reach_of(side.units) * float(found.value_error[k])
+            value, own = float(found.value[k]), reach_of(side.units) * float(found.value_error[k])
             record.value, record.human = finite(value), finite(found.human[k])
-            record.value_low, record.value_high = clipped(value, reach, measure.bounds)
+            record.value_low, record.value_high = clipped(value, own, measure.bounds)
         distance, error = float(found.distance[k]), float(found.standard_error[k])
         if not measure.is_distance:
             distance = without_noise(distance, found.value[k], found.human[k])
         record.distance = finite(distance)
         bounds = measure.bounds if measure.is_distance else (-np.inf, np.inf)
-        low, high = clipped(distance, reach_of(min(side.units, human_units)) * error, bounds)
+        reach = reach_of(min(side.units, human_units)) * error
+        low, high = clipped(distance, reach, bounds)
         record.distance_low, record.distance_high = low, high
         record.p_value = finite(found.pvalue[k])
         tails = "one-sided" if measure.is_distance else "two-sided"
@@ -219,7 +220,9 @@ class CountBench:
         record.floor = finite(found.floor[k])
         if low is not None and high is not None:
             margin = float(found.margin[k])
-            add_verdict(record, low, high, error, margin, human_units, self.setting, no_verdict)
+            add_verdict(
+                record, low, high, error, margin, human_units, self.setting, no_verdict, reach
+            )
         return record
 
     def permutations(

@@ -7,6 +7,7 @@ test of how many units show an event take its place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,9 +129,7 @@ def value_interval(
     for k in np.flatnonzero(sparse & (total > 0)):
         if not number[k] and np.isinf(bounds[:, k]).all():
             continue  # nothing tells how far a unit could deviate
-        of = sums.denominators[:, k]
-        deviation = sums.numerators[:, k] - usual[k] * of
-        deviation[np.abs(deviation) <= _NOISE * np.maximum(1.0, of)] = 0.0
+        deviation = _deviations(sums, int(k), float(usual[k]))
         value = deviation.sum()
         reach = np.zeros(2)  # down, up
         for sign in (-1.0, 1.0):
@@ -143,6 +142,110 @@ def value_interval(
         ends = usual[k] + np.array([value - reach[0], value + reach[1]]) / total[k]
         low[k], high[k] = np.clip(ends, bounds[0, k], bounds[1, k])
     return low, high, sparse
+
+
+@dataclass(frozen=True, eq=False)
+class FewEvents:
+    """One measure of human text of which few units show any event.
+
+    Attributes
+    ----------
+    usual : float
+        What units without an event have.
+    sizes : float64[n]
+        Deviations of the others from it, with their signs; n may be 0.
+    typical : float
+        What one more would be like, without sign.
+    total : float
+        The denominator of the measure.
+    units : int
+    """
+
+    usual: float
+    sizes: Array
+    typical: float
+    total: float
+    units: int
+
+    @classmethod
+    def of(cls, human: RatioSums, k: int, typical: float) -> FewEvents:
+        """From the sums of human text."""
+        usual = float(unusual_units(human)[0][k])
+        deviation = _deviations(human, k, usual)
+        total = float(human.denominators[:, k].sum())
+        return cls(usual, deviation[deviation != 0], typical, total, len(human))
+
+    def margin(self, size: int, n_resamples: int, rng: np.random.Generator) -> float:
+        """95th percentile of distances between two sets of `size` human units.
+
+        As few events say little of how often they come, their rate is drawn from what it may be
+        (gamma, half an event more than there were: Jeffreys' prior), then the events of two sets
+        with it. Two sets without an event would agree in nothing but their size.
+        """
+        rate = rng.gamma(self.sizes.size + 0.5, size / self.units, n_resamples)
+        sizes = self.sizes if self.sizes.size else np.array([self.typical])
+        sums = []
+        for _ in range(2):
+            counts = rng.poisson(rate)
+            drawn = rng.choice(sizes, counts.sum())
+            ends = np.concatenate([[0.0], np.cumsum(drawn)])
+            at = np.concatenate([[0], np.cumsum(counts)])
+            sums.append(ends[at[1:]] - ends[at[:-1]])
+        distance = np.abs(sums[0] - sums[1]) * self.units / (size * self.total)
+        return float(np.quantile(distance, 0.95))
+
+    def detectable(self, total: float, bounds: tuple[float, float], margin: float) -> float:
+        """The smallest true distance of a system that is found to differ four times in five.
+
+        Parameters
+        ----------
+        total : float
+            The system's denominator.
+        bounds : tuple of float
+            Smallest and largest possible value of the measure.
+        margin : float
+
+        Returns
+        -------
+        float
+            NaN if no distance is large enough. A system's error grows with its events, so what is
+            found is worked out from as many events as it takes, all of the typical size.
+        """
+        from scipy.special import gammaincinv
+
+        whole = float(self.sizes.sum())
+        sign = np.sign(whole) or (1.0 if bounds[1] - self.usual > self.usual - bounds[0] else -1.0)
+        own = sign * self.sizes[sign * self.sizes > 0]
+        value = float(own.sum()) / self.total
+        most = sum_limits(own, self.typical)[1] / self.total
+        room = abs((bounds[1] if sign > 0 else bounds[0]) - self.usual)
+        step = self.typical / total
+
+        def is_found(number: int) -> bool:
+            nearest = self.typical * number - sum_limits(np.full(number, self.typical), 0.0)[0]
+            reach = np.hypot(nearest / total, most - value)
+            return bool(number * step - value - reach > margin)
+
+        high = 1
+        while not is_found(high):
+            if high * step > 2 * room or high > 1e9:
+                return float("nan")
+            high *= 2
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if is_found(middle) else (middle, high)
+        expected = float(gammaincinv(high, 0.8))  # so many come at least four times in five
+        distance = expected * step - value
+        return distance if expected * step <= room else float("nan")
+
+
+def _deviations(sums: RatioSums, k: int, usual: float) -> Array:
+    """How far each unit deviates from what is usual, without rounding."""
+    of = sums.denominators[:, k]
+    deviation: Array = sums.numerators[:, k] - usual * of
+    deviation[np.abs(deviation) <= _NOISE * np.maximum(1.0, of)] = 0.0
+    return deviation
 
 
 def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:

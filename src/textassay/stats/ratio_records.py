@@ -199,8 +199,10 @@ class RatioBench(Generic[ColumnType]):
         margin = without_noise(float(self.margin(human, size)[k]), *of)
         if comparison.sparse[k]:
             record.warnings.append("few-events")
-            # human samples without any event agree in nothing but their size
-            margin = max(margin, float(comparison.usual_most[k]))
+        few = comparison.few_events.get(k)
+        if few is not None:
+            rng = self.setting.rng("few events", record.measure, size, human.content)
+            margin = few.margin(size, n, rng)
         add_verdict(
             record,
             low,
@@ -211,6 +213,10 @@ class RatioBench(Generic[ColumnType]):
             self.setting,
             no_verdict,
         )
+        if few is not None and record.reference is not None:
+            total = float(mine.sums.denominators[:, k].sum())
+            found = few.detectable(total, mine.columns[k].bounds, record.reference)
+            record.detectable = finite(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +282,12 @@ def add_verdict(
     human_units: int,
     setting: Setting,
     no_verdict: str | None = None,
+    reach: float | None = None,
 ) -> None:
     """Add margin, detectable difference and verdict, or a warning in the verdict's place.
+
+    `reach` is how far the interval reaches before it is cut to what is possible; default: as far
+    as it does towards no difference.
 
     Fewer than 4 units tell nothing of how they vary: then there is neither. Of fewer than 10, on
     either side, the verdict is `undecided`: intervals of so few cannot be relied on.
@@ -290,7 +300,10 @@ def add_verdict(
     if np.isnan(margin) or np.isnan(low) or np.isnan(high):
         return
     record.reference = finite(margin)
-    record.detectable = finite(detectable_difference(standard_error, margin))
+    if reach is None:
+        distance = 0.0 if record.distance is None else record.distance
+        reach = distance - low if distance >= 0 else high - distance
+    record.detectable = finite(detectable_difference(reach, standard_error, margin))
     if no_verdict is not None:
         record.warnings.append(no_verdict)
     elif min(record.n_units, human_units) < FEWEST_JUDGED:
@@ -334,7 +347,7 @@ def widen(
     if low is None or high is None or margin is None or np.isnan(distance_error):
         return
     if record.detectable is not None:
-        own = (record.detectable - margin) / (detectable_difference(1.0, 0.0))
-        record.detectable = detectable_difference(float(np.hypot(own, distance_error)), margin)
+        added = detectable_difference(Z95 * distance_error, distance_error, 0.0)
+        record.detectable = margin + float(np.hypot(record.detectable - margin, added))
     if record.verdict is not None and TOO_FEW not in record.warnings:
         record.verdict = verdict(low, high, margin)

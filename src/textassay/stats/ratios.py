@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textassay.errors import UsageError
 from textassay.stats.events import (
+    FewEvents,
     event_pvalue,
     spread_pvalue,
     typical_deviations,
@@ -41,11 +42,11 @@ class RatioComparison:
     low, high : its 95 % interval
     standard_error : of the distance; a quarter of the interval where it rests on few units
     floor : mean absolute distance under permutation
-    usual_most : 95th percentile of the absolute distance under permutation
     pvalue : two-sided, of the studentized permutation test (sign-flip test if paired)
     pvalue_joint : the same adjusted over all K measures by step-down max-T
     band : half-width of a simultaneous 95 % band around the distances
     sparse : whether fewer than 20 units of a side have another value than the usual one
+    few_events : where that is so of the human side, its events, by column
     paired : whether units were paired
     null : float64[B, K], distances under permutation
     """
@@ -55,11 +56,11 @@ class RatioComparison:
     high: Array
     standard_error: Array
     floor: Array
-    usual_most: Array
     pvalue: Array
     pvalue_joint: Array
     band: Array
     sparse: NDArray[np.bool_]
+    few_events: dict[int, FewEvents]
     paired: bool
     null: Array
 
@@ -181,11 +182,24 @@ def compare_ratios(
         critical = np.quantile(strongest, 0.95, method="higher")
         if np.isfinite(critical):  # else there are too few units for a band
             band[columns] = critical * error[columns]
-    floor, most = np.full(distance.shape, np.nan), np.full(distance.shape, np.nan)
+    floor = np.full(distance.shape, np.nan)
     floor[defined] = np.abs(null[:, defined]).mean(axis=0)
-    most[defined] = np.quantile(np.abs(null[:, defined]), 0.95, axis=0)
+    few_events = {
+        int(k): FewEvents.of(human, int(k), float(typical[k])) for k in np.flatnonzero(own[1][3])
+    }
     return RatioComparison(
-        distance, low, high, error, floor, most, pvalue, pvalue_joint, band, sparse, paired, null
+        distance,
+        low,
+        high,
+        error,
+        floor,
+        pvalue,
+        pvalue_joint,
+        band,
+        sparse,
+        few_events,
+        paired,
+        null,
     )
 
 
