@@ -5,8 +5,8 @@
 Human text is dealt to a "system" and a "human" side, and the system spoilt: of all its documents a
 share of the words (`word_defects.py`), or a share of the documents wholly (`planted_defects.py`).
 For each measure two shares are looked for: that at which the true distance is what the spoilt
-system's own comparison states as detectable, and that at which it is what the text without defect
-states. Then other splits are spoilt as much. Wanted: `differs` in 80 of 100.
+system's own comparisons state as detectable, and that at which it is what sound text states. How
+often is the verdict `differs` there? Wanted: in 80 of 100.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from planted_defects import DEFECTS, spoilt
 from word_defects import WORD_DEFECTS, touched
 
 from textassay.parallel import Workers
+from textassay.results import Measurement
 
-# shares of words or documents, 10 for each power of ten
+# shares of words or documents, each a quarter above the one before
 GRID = tuple(float(f"{share:.2g}") for share in np.geomspace(0.001, 0.9, 30))
-SOUGHT, FRESH = range(1000, 1016), 2000  # numbers of splits that tell shares; first that tries them
 CASES = {
     "typing errors": (
         "tendencies.hapax",
@@ -138,70 +138,69 @@ class Spoilt:
 
 
 class Study:
-    """One way of dealing text: comparisons are made once, and kept."""
+    """One way of dealing text: the comparisons of a defect and a share are made once, and kept."""
 
     def __init__(self, dealt: Dealt, workers: Workers, options: argparse.Namespace) -> None:
         self.dealt, self.workers, self.options = dealt, workers, options
-        self._sought: dict[tuple[str, str, float], list[Found]] = {}
+        self._made: dict[tuple[str, str, float], list[Found]] = {}
 
-    def sought(self, defect: str, family: str, share: float) -> list[Found]:
-        """Comparisons that tell the true distance at a share."""
+    def records(self, measure: str, defect: str, share: float) -> list[Measurement]:
+        """Of one measure, split by split."""
+        family = family_of(measure)
         key = (defect if share else "", family, share)
-        if key not in self._sought:
-            self._sought[key] = self._made(defect, family, share, SOUGHT)
-        return self._sought[key]
-
-    def _made(self, defect: str, family: str, share: float, seeds: range) -> list[Found]:
-        spoilt = Spoilt(self.dealt, defect, share, (family,), self.options.resamples)
-        return list(self.workers.map_in_processes(spoilt, seeds))
+        if key not in self._made:
+            spoilt = Spoilt(self.dealt, defect, share, (family,), self.options.resamples)
+            splits = range(self.options.splits)
+            self._made[key] = list(self.workers.map_in_processes(spoilt, splits))
+        return [found[measure] for found in self._made[key]]
 
     def true_distance(self, measure: str, defect: str, share: float) -> float:
         """Mean over splits; of a difference, less that of the same splits without defect."""
-        family = family_of(measure)
-        found = self.sought(defect, family, share)
-        distance = mean_distance(found, measure)
-        if found[0][measure].direction == "none":
-            return distance
-        return abs(distance - mean_distance(self.sought(defect, family, 0.0), measure))
+        records = self.records(measure, defect, share)
+        if records[0].direction == "none":
+            return mean_distance(records)
+        sound = self.records(measure, defect, 0.0)
+        return abs(mean_distance(records) - mean_distance(sound))
 
     def stated(self, measure: str, defect: str, share: float) -> float:
         """The median of detectable differences."""
-        found = self.sought(defect, family_of(measure), share)
-        return float(np.median([records[measure].detectable or np.nan for records in found]))
+        records = self.records(measure, defect, share)
+        return float(np.median([r.detectable if r.detectable else np.nan for r in records]))
 
-    def share_for(
+    def found(self, measure: str, defect: str, share: float) -> float:
+        """Share of verdicts `differs`."""
+        records = self.records(measure, defect, share)
+        return float(np.mean([record.verdict == "differs" for record in records]))
+
+    def promise(
         self, measure: str, defect: str, stated: Callable[[float], float]
-    ) -> float | None:
-        """The share from which on the true distance is at least the stated one, by bisection."""
+    ) -> tuple[float, float, float] | None:
+        """Share of the defect from which on the true distance is the stated one.
+
+        With that distance, and how many verdicts are `differs`: between the two shares of the grid,
+        on a logarithmic scale, on whose lower one the distance is smaller than stated.
+        """
 
         def excess(place: int) -> float:
             share = GRID[place]
-            return float(np.log(self.true_distance(measure, defect, share) / stated(share)))
+            distance = self.true_distance(measure, defect, share)
+            return float(np.log(max(distance, 1e-12) / stated(share)))
 
-        low, high = -1, len(GRID) - 1
-        if not excess(high) >= 0:
+        low, high = 0, len(GRID) - 1
+        if not excess(low) < 0 <= excess(high):
             return None
         while high - low > 1:
             middle = (low + high) // 2
-            if excess(middle) >= 0:
-                high = middle
-            else:
-                low = middle
-        if low < 0:
-            return GRID[high]
-        below, above = excess(low), excess(high)
-        logs = np.log([GRID[low], GRID[high]])
-        return float(np.exp(np.interp(0.0, [below, above], logs)))
-
-    def found(self, measure: str, defect: str, share: float) -> tuple[float, float, float]:
-        """Share of verdicts `differs` in fresh splits, mean distance, median of the detectable."""
-        seeds = range(FRESH, FRESH + self.options.splits)
-        made = self._made(defect, family_of(measure), share, seeds)
-        records = [found[measure] for found in made]
+            low, high = (low, middle) if excess(middle) >= 0 else (middle, high)
+        ends = [GRID[low], GRID[high]]
+        at = [excess(low), excess(high)]
+        share = float(np.exp(np.interp(0.0, at, np.log(ends))))
+        distances = [self.true_distance(measure, defect, end) for end in ends]
+        found = [self.found(measure, defect, end) for end in ends]
         return (
-            float(np.mean([record.verdict == "differs" for record in records])),
-            abs(mean_distance(made, measure)),
-            float(np.median([record.detectable or np.nan for record in records])),
+            share,
+            float(np.exp(np.interp(0.0, at, np.log(distances)))),
+            float(np.interp(0.0, at, found)),
         )
 
 
@@ -210,15 +209,15 @@ def family_of(measure: str) -> str:
     return _FAMILY_OF.get(measure, measure.partition(".")[0])
 
 
-def mean_distance(found: list[Found], measure: str) -> float:
+def mean_distance(records: list[Measurement]) -> float:
     """Over comparisons."""
-    return float(np.mean([records[measure].distance or 0.0 for records in found]))
+    return float(np.mean([record.distance or 0.0 for record in records]))
 
 
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=100)
+    parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--resamples", type=int, default=399)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, default=0, help="number of the way of dealing, from 0")
@@ -226,11 +225,8 @@ def main() -> None:
     options = parser.parse_args()
     dealt = DEALT[options.only]
     print(f"{dealt}, {options.splits} splits\n")
-    print(
-        "| measure | defect | share | true distance | its own detectable | differs "
-        "| share | true distance | detectable of sound text | differs |"
-    )
-    print("|---" * 10 + "|")
+    print("| measure | defect | share | detectable | differs | share | of sound text | differs |")
+    print("|---" * 8 + "|")
     with Workers(options.jobs) as workers:
         study = Study(dealt, workers, options)
         for defect, measures in CASES.items():
@@ -243,13 +239,12 @@ def _cells(study: Study, measure: str, defect: str) -> list[str]:
     cells = [f" {measure} ", f" {defect} "]
     sound = study.stated(measure, defect, 0.0)
     for stated in (lambda share: study.stated(measure, defect, share), lambda share: sound):
-        share = study.share_for(measure, defect, stated)
-        if share is None:
-            cells += [" not reached ", "", "", ""]
-            continue
-        found, distance, own = study.found(measure, defect, share)
-        promise = own if stated(share) != sound else sound
-        cells += [f" {share:.3g} ", f" {distance:.4g} ", f" {promise:.4g} ", f" {found:.2f} "]
+        promise = study.promise(measure, defect, stated)
+        if promise is None:
+            cells += ["", " not reached ", ""]
+        else:
+            share, distance, found = promise
+            cells += [f" {share:.3g} ", f" {distance:.3g} ", f" {found:.2f} "]
     return cells
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/planted_defects.py [--repeats 3] [--jobs 2] [--picture FILE.svg]
 
-The "system" is human captions of which a share (the dose) is spoilt in one way; it is compared with
+The "system" is human captions, each spoilt in one way with some chance (the dose); it is compared with
 other captions of the same collection, and with training text. A measure sees a defect at a dose if
 its verdict is `differs` in most repeats.
 """
@@ -131,9 +131,9 @@ def _news() -> list[str]:
 def spoilt(
     documents: Sequence[Document], defect: Defect, dose: float, rng: np.random.Generator
 ) -> list[Document]:
-    """The documents, a share of them with the defect."""
+    """The documents, each with the defect with the chance of the dose."""
     training = [line for line in CAPTIONS.read_text().splitlines() if line.strip()]
-    chosen = rng.permutation(len(documents))[: round(dose * len(documents))]
+    chosen = np.flatnonzero(rng.random(len(documents)) < dose)
     found = list(documents)
     for place in chosen:
         words = documents[place].text.split()
