@@ -2,9 +2,9 @@
 
     python benchmarks/planted_defects.py [--repeats 3] [--jobs 2] [--picture FILE.svg]
 
-The "system" is human captions, each spoilt in one way with some chance (the dose); it is compared with
-other captions of the same collection, and with training text. A measure sees a defect at a dose if
-its verdict is `differs` in most repeats.
+The "system" is human captions, each spoilt in one way with some chance (the dose); it is compared
+with other captions of the same collection, and with training text. A measure sees a defect at a
+dose if its verdict is `differs` in most repeats.
 """
 
 from __future__ import annotations
