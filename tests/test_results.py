@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from textassay.errors import InputError, OutputError
@@ -204,3 +206,16 @@ def test_half_characters_never_reach_a_file() -> None:
     assert json.loads(line)["message"] == "name ?? and ?"
     line = encode(Warn(code="w", message="name \udcc3\udca9"))
     assert json.loads(line)["message"] == "name é"
+
+
+def test_the_documentation_names_all_fields_and_warnings() -> None:
+    root = Path(__file__).parents[1]
+    text = (root / "docs" / "records.md").read_text(encoding="utf-8")
+    for kind in (Header, Measurement, Series, Example, Warn, DocumentSums):
+        for field in msgspec.structs.fields(kind):
+            assert f"`{field.name}`" in text, (kind, field.name)
+    sources = [path.read_text(encoding="utf-8") for path in (root / "src").rglob("*.py")]
+    codes = {code for source in sources for code in re.findall(r'code="([a-z-]+)"', source)}
+    assert len(codes) > 10
+    for code in codes:
+        assert f"`{code}`" in text, code
