@@ -143,6 +143,14 @@ def test_kernels_are_cached_by_a_digest_of_their_sources(tmp_path: Path) -> None
     )
     assert python(code, TEXTASSAY_CACHE=str(tmp_path)).stdout == "0\n"
     assert python(code, TEXTASSAY_CACHE=str(tmp_path)).stdout == "1\n"
+    damaged = list(tmp_path.rglob("*.nbc"))
+    assert damaged
+    for path in damaged:  # a single bit of what would be run
+        raw = bytearray(path.read_bytes())
+        raw[len(raw) // 2] ^= 1
+        path.write_bytes(raw)
+    assert python(code, TEXTASSAY_CACHE=str(tmp_path)).stdout == "0\n"
+    assert python(code, TEXTASSAY_CACHE=str(tmp_path)).stdout == "1\n"
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("kernels-")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -80,6 +81,8 @@ def _forgive(kept: Any) -> None:
     them all (a quarter of a second): only memory management must be ready for kernels that are
     compiled. Where a kernel is not found, numba gets ready by itself.
     """
+    if hasattr(kept, "_cache_file"):
+        kept._cache_file = _CheckedFiles(kept._cache_file)
     load, save = getattr(kept, "_load_overload", kept.load_overload), kept.save_overload
 
     def load_or_compile(signature: Any, context: Any) -> Any:
@@ -100,6 +103,32 @@ def _forgive(kept: Any) -> None:
             _warn_once(f"kernels cannot be kept ({error}); they are compiled anew in every run")
 
     kept.load_overload, kept.save_overload = load_or_compile, save_if_possible
+
+
+class _CheckedFiles:
+    """numba's files of one kernel, with a digest: damaged machine code would crash."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    def flush(self) -> None:
+        self._files.flush()
+
+    def save(self, key: Any, data: Any) -> None:
+        from numba.core import serialize
+
+        dumps: Callable[[Any], bytes] = serialize.dumps
+        raw = dumps(data)
+        self._files.save(key, (hashlib.sha256(raw).digest(), raw))
+
+    def load(self, key: Any) -> Any:
+        found = self._files.load(key)
+        if found is None:
+            return None
+        digest, raw = found
+        if hashlib.sha256(raw).digest() != digest:
+            raise ValueError("damaged")
+        return pickle.loads(raw)
 
 
 @cache
