@@ -200,6 +200,7 @@ def _novelty() -> Terms:
 def _comparison(header: Header, unit: str, families: set[str]) -> Terms:
     resamples = header.settings.get("resamples")
     few = "; where fewer than 20 of them show an event at all (few events), by limits of "
+    rare = "; where these show few events, room is left for how little that tells of their rate"
     unlike = "; where lengths are unlike, of documents cut to one length (len in the signature)"
     novelty = "novelty" in families
     return [
@@ -216,14 +217,18 @@ def _comparison(header: Header, unit: str, families: set[str]) -> Terms:
             "Margin",
             "the 95th percentile of distances between disjoint random parts of the human text, of "
             "the system's size, or halves if it is larger: differences up to it are seen between "
-            "people.",
+            "people" + (f"{rare}." if novelty else "."),
         ),
         (
             "Verdict",
             "within human variation if the whole interval lies inside the margin, differs if it "
             "lies wholly outside, else undecided.",
         ),
-        ("Detectable", "the smallest true difference that is found to differ 4 times in 5."),
+        (
+            "Detectable",
+            "the smallest true difference that is found to differ 4 times in 5, in a system whose "
+            "documents are as unlike each other as this one's.",
+        ),
         (
             "p",
             "of the hypothesis of no difference at all, where the verdict asks for more than the "
