@@ -18,19 +18,13 @@ CAPTIONS = PUBLISHED / "texygen-samples" / "image_coco.txt"
 NEWS = PUBLISHED / "texygen-samples" / "test_emnlp.txt"
 NOVEL = PUBLISHED / "war-and-peace" / "wap.train.txt"
 WORDS = 60  # of a stretch of a speech
-SAMPLES = 5  # captions that are taken for samples of one prompt
 
 
 @cache
 def caption_documents() -> list[Document]:
     """COCO captions, each a unit of its own."""
     path = PUBLISHED / "texygen-samples" / "test_coco.txt"
-    documents = read_documents(find_files(str(path)), Reading())
-    # chance makes the prompts, as nothing but chance is to be found
-    return [
-        Document(document.text, group=f"prompt {number // SAMPLES}")
-        for number, document in enumerate(documents)
-    ]
+    return read_documents(find_files(str(path)), Reading())
 
 
 @cache

@@ -17,6 +17,7 @@ from textassay.overlap.compression import compressed_pieces, piece_size
 from textassay.overlap.document_ngrams import number_texts
 from textassay.overlap.prompts import MOST, prompt_sums
 from textassay.parallel import Workers
+from textassay.stats.ratio_sums import bootstrap_ratios
 
 documents = st.lists(
     st.tuples(st.sampled_from("pqr") | st.just(""), st.text("ab ", max_size=9)),
@@ -72,33 +73,52 @@ def test_of_many_samples_some_are_drawn() -> None:
     assert found.values[2] == 1.0
 
 
-def test_pieces_are_of_one_size_and_disjoint() -> None:
+def test_pieces_are_of_one_size_and_share_no_unit() -> None:
     texts = [f"document number {k}" for k in range(400)]
     with Workers(2) as workers:
         found = compressed_pieces(
             texts, np.arange(401), texts, 512, np.random.default_rng(1), workers
         )
     order = np.random.default_rng(1).permutation(400)
-    raw = "\n".join(texts[d] for d in order).encode()
-    assert len(found) == len(raw) // 512
-    assert found.denominators[0, 0] == len(zlib.compress(raw[:512], 9))
-    assert np.isclose(found.values[0], 512 / found.denominators.mean())
-    whole = raw[:512].decode().rpartition("\n")[0]
-    assert found.keys[0] == texts[order[0]]
-    assert found.keys[1] not in whole
+    left = [texts[d] for d in order]
+    for key, size, compressed in zip(
+        found.keys, found.numerators[:, 0], found.denominators[:, 0], strict=True
+    ):
+        assert key == left[0]
+        raw, number = b"", 0
+        while len(raw) < 512:
+            raw, number = raw + left[number].encode() + b"\n", number + 1
+        assert (size, compressed) == (512, len(zlib.compress(raw[:512], 9)))
+        left = left[number:]
+    assert len("\n".join(left)) < 512
 
 
-def test_pieces_that_begin_in_one_unit_stay_together() -> None:
+def test_pieces_of_one_unit_stay_together() -> None:
     texts = [f"{unit} {'lorem ipsum ' * 40}" for unit in "abcdefgh" for _ in range(3)]
     documents, keys = np.arange(0, 25, 3), list("abcdefgh")
     with Workers(1) as workers:
         found = compressed_pieces(texts, documents, keys, 256, np.random.default_rng(2), workers)
     assert sorted(found.keys) == keys
     size = len("\n".join(texts[:3]).encode()) + 1
-    ends = size * np.arange(1, 9)
-    pieces = (8 * size - 1) // 256
-    expected = np.bincount(np.searchsorted(ends, 256 * np.arange(pieces), side="right"))
-    assert (found.numerators[:, 0] == 256 * expected).all()
+    assert (found.numerators[:, 0] == size // 256 * 256).all()
+
+
+def test_errors_of_compression_are_true_where_units_are_as_long_as_pieces() -> None:
+    """Units of unlike words: had neighbouring pieces a unit in common, errors were too small."""
+    rng = np.random.default_rng(3)
+    values, errors = [], []
+    with Workers(1) as workers:
+        for _ in range(150):
+            texts = []
+            for words in rng.integers(1, 60, 60):
+                chosen = rng.integers(0, words, 100)
+                texts.append(" ".join(f"{word:04d}" for word in chosen)[:490])
+            sums = compressed_pieces(
+                texts, np.arange(61), list(map(str, range(60))), 512, rng, workers
+            )
+            values.append(sums.values[0])
+            errors.append(bootstrap_ratios(sums, 199, rng).std())
+    assert np.mean(errors) / np.std(values) > 0.95
 
 
 def test_pieces_fit_the_smallest_side() -> None:

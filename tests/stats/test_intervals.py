@@ -12,6 +12,7 @@ from textassay.stats.events import FewEvents, sum_limits
 from textassay.stats.ratio_sums import RatioSums
 from textassay.stats.ratios import compare_ratios
 from textassay.stats.spreads import spread_interval
+from textassay.stats.verdicts import Z95
 
 
 def squares(numbers: np.ndarray) -> RatioSums:
@@ -109,47 +110,93 @@ def test_limits_of_numbers_of_any_size() -> None:
         assert np.allclose([low / size, high / size], [1.6235, 11.6683], atol=1e-4)
 
 
-def _few(events: int, units: int, typical: float = 1.0) -> FewEvents:
-    sizes = np.full(events, typical)
-    return FewEvents(0.0, sizes, typical, float(units), units)
+def shares(deviating: np.ndarray, of: float, usual: float = 0.0) -> RatioSums:
+    """Units of `of` items each, of which so many deviate from what is usual."""
+    numerators = usual * of + np.asarray(deviating, float)[:, None]
+    keys = [str(i) for i in range(numerators.size)]
+    return RatioSums(numerators, np.full(numerators.shape, of), keys)
 
 
-def test_margin_of_few_events_is_that_of_sets_whose_rate_is_uncertain() -> None:
-    """Against the exact law: counts of two sets, given a gamma distributed rate."""
-    events, units, size = 3, 500, 250
-    found = _few(events, units).margin(size, 40_000, np.random.default_rng(3)) * size
-    # (count of the two sets together is negative binomial, each falls to either with 1/2)
-    total = np.arange(60)
-    together = scipy.stats.nbinom.pmf(total, events + 0.5, 1 / (1 + 2 * size / units))
-    distances = np.zeros(60)
+def few_events(human: RatioSums, system: RatioSums) -> FewEvents:
+    found = FewEvents.of(human, system, 0, np.array([0.0, 1.0]))
+    assert found is not None
+    return found
+
+
+def with_events(units: int, sizes: list[float]) -> np.ndarray:
+    return np.concatenate([sizes, np.zeros(units - len(sizes))])
+
+
+@pytest.mark.parametrize("events", [0, 1, 3, 8, 19])
+@pytest.mark.parametrize("size", [100, 250])
+def test_margin_of_few_events_is_that_of_sets_whose_rate_is_uncertain(
+    events: int, size: int
+) -> None:
+    """By the exact law of two counts whose rate is gamma distributed (half an event more)."""
+    human = shares(with_events(500, [1.0] * events), 1.0)
+    found = few_events(human, shares(with_events(500, [1.0]), 1.0)).margin(size) * size
+    total = np.arange(120)  # of both counts: negative binomial; either is half of it by chance
+    together = scipy.stats.nbinom.pmf(total, events + 0.5, 1 / (1 + 2 * size / 500))
+    apart = np.zeros(120)
     for n, mass in zip(total, together, strict=True):
-        for first in range(n + 1):
-            distances[abs(n - 2 * first)] += mass * scipy.stats.binom.pmf(first, n, 0.5)
-    exact = int(np.searchsorted(np.cumsum(distances), 0.95))
-    assert found == pytest.approx(exact)
-    none = FewEvents(1.0, np.empty(0), 2.0, 500.0, units)
-    assert none.margin(500, 9999, np.random.default_rng(4)) == pytest.approx(2 * 2.0 / 500)
+        first = np.arange(n + 1)
+        np.add.at(apart, abs(n - 2 * first), mass * scipy.stats.binom.pmf(first, n, 0.5))
+    spread = np.sqrt((apart * np.arange(120) ** 2).sum())
+    assert found == pytest.approx(Z95 * spread, rel=1e-4)
 
 
-@pytest.mark.parametrize(("seen", "typical"), [(0, 1.0), (4, 1.0), (4, 3.0)])
-def test_detectable_events_are_found_four_times_in_five(seen: int, typical: float) -> None:
-    human = _few(seen, 1000, typical)
-    margin = 2 * typical / 1000
-    distance = human.detectable(500.0, (0.0, 1000.0), margin)
-    expected = (distance + seen * typical / 1000) * 500.0 / typical
+def test_margins_of_few_events_depend_little_on_how_long_a_system_s_documents_are() -> None:
+    human = shares(np.zeros(300), 10.0)
+    margins = []
+    for length in (10.0, 100.0, 3000.0):
+        system = shares(with_events(300, [0.9 * length] * 30), length)
+        margins.append(few_events(human, system).margin(150))
+        found = compare_ratios(
+            system,
+            human,
+            n_resamples=499,
+            rng=np.random.default_rng(1),
+            bounds=np.array([[0.0], [1.0]]),
+        )
+        assert found.low[0] > margins[-1]
+    assert max(margins) < 1.2 * min(margins)
+
+
+@pytest.mark.parametrize(("seen", "size"), [(0, 1.0), (4, 1.0), (4, 3.0)])
+def test_detectable_events_are_found_four_times_in_five(seen: int, size: float) -> None:
+    human = shares(with_events(1000, [size] * seen), 5.0)
+    few = few_events(human, shares(with_events(500, [size] * 3), 5.0))
+    margin = few.margin(500)
+    distance = few.detectable(margin)
     rng = np.random.default_rng(5)
-    y_most = sum_limits(human.sizes, typical)[1]
     found = 0
-    for count in rng.poisson(expected, 4000):
-        total = typical * count
-        low = sum_limits(np.full(count, typical), typical)[0]
-        apart = total / 500 - human.sizes.sum() / 1000
-        reach = np.hypot((total - low) / 500, (y_most - human.sizes.sum()) / 1000)
-        found += apart - reach > margin
-    assert found / 4000 == pytest.approx(0.8, abs=0.03)
+    counts = rng.poisson((distance + seen * size / 5000) * 2500 / size, 300)
+    for count in counts:
+        found += (
+            compare_ratios(
+                shares(with_events(500, [size] * count), 5.0),
+                human,
+                n_resamples=199,
+                rng=rng,
+                bounds=np.array([[0.0], [1.0]]),
+            ).low[0]
+            > margin
+        )
+    assert found / counts.size == pytest.approx(0.8, abs=0.08)
 
 
 def test_no_distance_is_detectable_where_none_is_large_enough() -> None:
-    human = FewEvents(1.0, np.empty(0), 1.0, 10.0, 10)
-    assert np.isnan(human.detectable(10.0, (0.0, 1.0), 0.5))
-    assert human.detectable(1e5, (0.0, 1.0), 0.5) > 0.5
+    few = few_events(shares(np.zeros(10), 1.0, 1.0), shares(np.zeros(10), 1.0, 1.0))
+    assert np.isnan(few.detectable(0.5))
+    assert np.isnan(few.detectable(1e9))
+    long = few_events(shares(np.zeros(10), 1.0, 1.0), shares(np.zeros(100_000), 1.0, 1.0))
+    assert long.detectable(0.5) > 0.5
+
+
+def test_without_any_event_a_unit_may_have_deviated_as_far_as_it_can() -> None:
+    none = shares(np.zeros(500), 20.0)
+    found = compare_ratios(
+        none, none, n_resamples=99, rng=np.random.default_rng(1), bounds=np.array([[0.0], [1.0]])
+    )
+    assert found.high[0] == pytest.approx(3.689 / 500, rel=1e-3)
+    assert FewEvents.of(none, none, 0, np.array([-np.inf, np.inf])) is None

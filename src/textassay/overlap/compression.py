@@ -66,21 +66,27 @@ def compressed_pieces(
 ) -> RatioSums:
     """Bytes and compressed bytes of pieces of `size` bytes, units in random order.
 
-    A ratio of their sums is the ratio at that many bytes. Pieces that begin in one unit (a long
-    document, or many of one source) are alike, so they are added up and bear its name; pieces of
-    several short units take these units' place. What two of them share is a unit at the cut.
+    A ratio of their sums is the ratio at that many bytes. A piece begins where a unit does, or in a
+    long unit where the piece before ended; what is left of a unit is left out. Pieces of one unit
+    (a long document, or many of one source) are alike, so they are added up and bear its name:
+    what is resampled shares no unit.
     """
-    units = rng.permutation(len(keys))
-    parts = [
-        as_bytes(texts[unit_documents[u] : unit_documents[u + 1]]) + b"\n" for u in units.tolist()
-    ]
-    raw = b"".join(parts)[:-1]
-    pieces = [raw[at : at + size] for at in range(0, len(raw) - size + 1, size)]
+    pieces: list[bytes] = []
+    names: list[str] = []
+    filled = b""
+    name: str | None = None
+    for unit in rng.permutation(len(keys)).tolist():
+        raw = as_bytes(texts[unit_documents[unit] : unit_documents[unit + 1]]) + b"\n"
+        name = keys[unit] if name is None else name
+        filled += raw
+        if len(filled) >= size:
+            ends = range(size, len(filled) + 1, size)
+            pieces += [filled[end - size : end] for end in ends]
+            names += [name] * len(ends)
+            filled, name = b"", None
     compressed = list(workers.map(lambda piece: len(zlib.compress(piece, 9)), pieces))
-    ends = np.cumsum([len(part) for part in parts])
-    begins_in = units[np.searchsorted(ends, size * np.arange(len(pieces)), side="right")]
     return RatioSums.from_documents(
         np.full((len(pieces), 1), float(size)),
         np.array(compressed, float)[:, None],
-        [keys[unit] for unit in begins_in.tolist()],
+        names,
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textassay.stats.ratio_sums import Array, RatioSums, effective_units, interval, ratio
 from textassay.stats.spreads import spread_interval
+from textassay.stats.verdicts import Z95
 
 FEW_UNITS = 20
 _NOISE = 1e-9  # deviations below it, for each item, are rounding
@@ -38,8 +39,9 @@ def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
 def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
     """How far a unit deviates from the usual value, if it does, float64[K].
 
-    The root of the mean square over all sides, so that large deviations count more. `least` is the
-    smallest deviation that can be (one item), which stands where no unit deviates.
+    The root of the mean square over all sides, so that large deviations count more; `least`, the
+    smallest deviation that can be (one item), at least. Infinite where no unit deviates: then
+    nothing tells how far one could, but what a unit can hold.
     """
     squares, count = np.zeros_like(least), np.zeros_like(least)
     for sums in sides:
@@ -47,7 +49,15 @@ def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
         deviation = np.nan_to_num(sums.numerators - usual * sums.denominators)
         squares += (deviation * deviation).sum(axis=0)
         count += number
-    return np.maximum(least, np.sqrt(squares / np.maximum(1, count)))
+    found: Array = np.maximum(least, np.sqrt(squares / np.maximum(1, count)))
+    return np.where(count > 0, found, np.inf)
+
+
+def _most_held(sums: RatioSums, k: int, usual: float, bounds: Array) -> float:
+    """How far a unit of middling size can deviate from what is usual; infinite without bounds."""
+    of = sums.denominators[:, k]
+    room = max(abs(float(bounds[1]) - usual), abs(float(bounds[0]) - usual))
+    return room * float(of.sum() / max(1, np.count_nonzero(of > 0)))
 
 
 def sum_limits(events: Array, typical: float) -> tuple[float, float]:
@@ -114,8 +124,8 @@ def value_interval(
     -----
     Variances aside, the percentile interval of the bootstrap; but where fewer than 20 units, and
     fewer than a quarter of them, differ from the usual value, limits of what they add up to
-    (:func:`sum_limits`). Where there is none, 3.7 units that deviate as far as others do are the
-    limit: the rule of three.
+    (:func:`sum_limits`). Where there is none, 3.7 units that deviate as far as others do, or as
+    far as they can, are the limit: the rule of three.
     """
     low, high = interval(resampled, effective_units(sums))
     if spreads is not None and spreads.any():
@@ -127,7 +137,9 @@ def value_interval(
         sparse &= events
     total = sums.denominators.sum(axis=0)
     for k in np.flatnonzero(sparse & (total > 0)):
-        if not number[k] and np.isinf(bounds[:, k]).all():
+        most = _most_held(sums, int(k), float(usual[k]), bounds[:, k])
+        one_more = min(float(typical[k]), most)
+        if np.isinf(one_more):
             continue  # nothing tells how far a unit could deviate
         deviation = _deviations(sums, int(k), float(usual[k]))
         value = deviation.sum()
@@ -136,8 +148,8 @@ def value_interval(
             seen = sign * deviation[sign * deviation > 0]
             if number[k] and not seen.size:
                 continue  # units deviate to the other side alone
-            fewest, most = sum_limits(seen, float(typical[k]))
-            nearer, farther = seen.sum() - fewest, most - seen.sum()
+            fewest, largest = sum_limits(seen, one_more)
+            nearer, farther = seen.sum() - fewest, largest - seen.sum()
             reach = np.hypot(reach, [nearer, farther] if sign > 0 else [farther, nearer])
         ends = usual[k] + np.array([value - reach[0], value + reach[1]]) / total[k]
         low[k], high[k] = np.clip(ends, bounds[0, k], bounds[1, k])
@@ -146,98 +158,102 @@ def value_interval(
 
 @dataclass(frozen=True, eq=False)
 class FewEvents:
-    """One measure of human text of which few units show any event.
+    """One measure of human text of which few units show any event, beside a system's.
 
     Attributes
     ----------
     usual : float
         What units without an event have.
+    bounds : tuple of float
+        Smallest and largest possible value.
     sizes : float64[n]
-        Deviations of the others from it, with their signs; n may be 0.
-    typical : float
-        What one more would be like, without sign.
-    total : float
-        The denominator of the measure.
+        Deviations of the other human units from it, with their signs; n may be 0.
+    typical, system_typical : float
+        What one more would be like on either side, without sign: the mean of all events seen, each
+        weighted by its size, so that events as large bring the same error of a sum; but no more
+        than a unit of that side can hold.
+    total, system_total : float
+        The denominators of the measure.
     units : int
+        Of human text.
     """
 
     usual: float
+    bounds: tuple[float, float]
     sizes: Array
     typical: float
+    system_typical: float
     total: float
+    system_total: float
     units: int
 
     @classmethod
-    def of(cls, human: RatioSums, k: int, typical: float) -> FewEvents:
-        """From the sums of human text."""
+    def of(cls, human: RatioSums, system: RatioSums, k: int, bounds: Array) -> FewEvents | None:
+        """From the sums of both sides; None where nothing tells how large an event could be."""
         usual = float(unusual_units(human)[0][k])
-        deviation = _deviations(human, k, usual)
-        total = float(human.denominators[:, k].sum())
-        return cls(usual, deviation[deviation != 0], typical, total, len(human))
+        sizes = _deviations(human, k, usual)
+        others = _deviations(system, k, float(unusual_units(system)[0][k]))
+        seen = np.abs(np.concatenate([sizes, others]))
+        weighted = float((seen * seen).sum() / seen.sum()) if seen.any() else np.inf
+        typical, system_typical = (
+            min(weighted, _most_held(side, k, usual, bounds)) for side in (human, system)
+        )
+        total, system_total = (float(side.denominators[:, k].sum()) for side in (human, system))
+        if not np.isfinite(typical + system_typical) or not typical or not total * system_total:
+            return None
+        return cls(
+            usual,
+            (float(bounds[0]), float(bounds[1])),
+            sizes[sizes != 0],
+            typical,
+            system_typical,
+            total,
+            system_total,
+            len(human),
+        )
 
-    def margin(self, size: int, n_resamples: int, rng: np.random.Generator) -> float:
-        """95th percentile of distances between two sets of `size` human units.
+    def margin(self, size: int) -> float:
+        """The 95th percentile of distances between two sets of `size` human units.
 
-        As few events say little of how often they come, their rate is drawn from what it may be
-        (gamma, half an event more than there were: Jeffreys' prior), then the events of two sets
-        with it. Two sets without an event would agree in nothing but their size.
+        1.96 standard deviations of the difference of two sums of events that come by chance, as
+        often as in the whole text and half an event more (as Jeffreys' prior has it): two sets
+        without an event would agree in nothing but their size.
         """
-        rate = rng.gamma(self.sizes.size + 0.5, size / self.units, n_resamples)
-        sizes = self.sizes if self.sizes.size else np.array([self.typical])
-        sums = []
-        for _ in range(2):
-            counts = rng.poisson(rate)
-            drawn = rng.choice(sizes, counts.sum())
-            ends = np.concatenate([[0.0], np.cumsum(drawn)])
-            at = np.concatenate([[0], np.cumsum(counts)])
-            sums.append(ends[at[1:]] - ends[at[:-1]])
-        distance = np.abs(sums[0] - sums[1]) * self.units / (size * self.total)
-        return float(np.quantile(distance, 0.95))
+        squares = float((self.sizes * self.sizes).sum()) + 0.5 * self.typical**2
+        apart = np.sqrt(2 * squares * self.units / size) / self.total
+        return min(Z95 * float(apart), self.bounds[1] - self.bounds[0])
 
-    def detectable(self, total: float, bounds: tuple[float, float], margin: float) -> float:
-        """The smallest true distance of a system that is found to differ four times in five.
+    def detectable(self, margin: float) -> float:
+        """The smallest true distance that is found to differ from it four times in five.
 
-        Parameters
-        ----------
-        total : float
-            The system's denominator.
-        bounds : tuple of float
-            Smallest and largest possible value of the measure.
-        margin : float
-
-        Returns
-        -------
-        float
-            NaN if no distance is large enough. A system's error grows with its events, so what is
-            found is worked out from as many events as it takes, all of the typical size.
+        A system's error grows with its events, so it is worked out how many are found, all of the
+        typical size. NaN if no distance is large enough.
         """
-        from scipy.special import gammaincinv
+        from scipy.special import chdtri, gammaincinv
 
-        whole = float(self.sizes.sum())
-        sign = np.sign(whole) or (1.0 if bounds[1] - self.usual > self.usual - bounds[0] else -1.0)
+        low, high = self.bounds
+        sign = np.sign(self.sizes.sum()) or (1.0 if high - self.usual > self.usual - low else -1.0)
         own = sign * self.sizes[sign * self.sizes > 0]
         value = float(own.sum()) / self.total
-        most = sum_limits(own, self.typical)[1] / self.total
-        room = abs((bounds[1] if sign > 0 else bounds[0]) - self.usual)
-        step = self.typical / total
+        above = sum_limits(own, self.typical)[1] / self.total - value
+        step = self.system_typical / self.system_total
+        most = (high - self.usual if sign > 0 else self.usual - low) / step
 
-        def is_found(number: int) -> bool:
-            nearest = self.typical * number - sum_limits(np.full(number, self.typical), 0.0)[0]
-            reach = np.hypot(nearest / total, most - value)
-            return bool(number * step - value - reach > margin)
+        def is_found(number: float) -> bool:
+            nearest = number - 0.5 * float(chdtri(2 * number, 0.975))
+            return bool(number * step - value - np.hypot(nearest * step, above) > margin)
 
-        high = 1
-        while not is_found(high):
-            if high * step > 2 * room or high > 1e9:
+        last = 1.0
+        while not is_found(last):
+            if last > most:
                 return float("nan")
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_found(middle) else (middle, high)
-        expected = float(gammaincinv(high, 0.8))  # so many come at least four times in five
-        distance = expected * step - value
-        return distance if expected * step <= room else float("nan")
+            last *= 2
+        first = last / 2
+        while last - first > 1:
+            middle = float(int((first + last) / 2))
+            first, last = (first, middle) if is_found(middle) else (middle, last)
+        expected = float(gammaincinv(last, 0.8))  # so many come at least four times in five
+        return expected * step - value if expected <= most else float("nan")
 
 
 def _deviations(sums: RatioSums, k: int, usual: float) -> Array:

@@ -201,8 +201,7 @@ class RatioBench(Generic[ColumnType]):
             record.warnings.append("few-events")
         few = comparison.few_events.get(k)
         if few is not None:
-            rng = self.setting.rng("few events", record.measure, size, human.content)
-            margin = few.margin(size, n, rng)
+            margin = few.margin(size)
         add_verdict(
             record,
             low,
@@ -214,9 +213,7 @@ class RatioBench(Generic[ColumnType]):
             no_verdict,
         )
         if few is not None and record.reference is not None:
-            total = float(mine.sums.denominators[:, k].sum())
-            found = few.detectable(total, mine.columns[k].bounds, record.reference)
-            record.detectable = finite(found)
+            record.detectable = finite(few.detectable(record.reference))
 
 
 @dataclass(frozen=True, eq=False)

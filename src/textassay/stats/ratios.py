@@ -184,9 +184,11 @@ def compare_ratios(
             band[columns] = critical * error[columns]
     floor = np.full(distance.shape, np.nan)
     floor[defined] = np.abs(null[:, defined]).mean(axis=0)
-    few_events = {
-        int(k): FewEvents.of(human, int(k), float(typical[k])) for k in np.flatnonzero(own[1][3])
-    }
+    few_events: dict[int, FewEvents] = {}
+    for column in np.flatnonzero(own[1][3]).tolist():
+        found = FewEvents.of(human, system, column, bounds[:, column])
+        if found is not None:
+            few_events[column] = found
     return RatioComparison(
         distance,
         low,
