@@ -67,14 +67,12 @@ CASES = {
     "words dropped": ("tendencies.length.mean",),
     "stopwords dropped": (
         "tendencies.stopwords.mean",
-        "tendencies.stopwords.variance",
         "tendencies.zipf.ks",
         "tendencies.stopwords.ks",
         "tendencies.length.ks",
     ),
     "symbols dropped": (
         "tendencies.symbols.mean",
-        "tendencies.symbols.variance",
         "tendencies.symbols.ks",
     ),
     "long words become one": ("tendencies.word_length",),
@@ -103,6 +101,7 @@ CASES = {
         "tendencies.type_token.difference",
     ),
     "cut to two thirds": ("tendencies.length.mean",),
+    "another topic": ("tendencies.stopwords.variance", "tendencies.symbols.variance"),
 }
 _COMPOSITION = (".mean", ".variance", ".word_length", ".mattr")
 
