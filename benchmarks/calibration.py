@@ -23,7 +23,7 @@ from human_texts import DEALT, Dealt
 from textassay.corpus.documents import Document
 from textassay.corpus.units import unit_keys
 from textassay.parallel import Workers
-from textassay.results import Measurement
+from textassay.results import Measurement, parse_signature
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,16 @@ def calibrate(dealt: Dealt, options: argparse.Namespace) -> None:
     rows: dict[str, list[Measurement]] = defaultdict(list)
     for measurements in found:
         for measure, record in measurements.items():
-            rows[measure].append(record)
+            size = parse_signature(record.signature).get(
+                "bytes"
+            )  # of the text that is left to deal
+            rows[measure if size is None else f"{measure} ({size} bytes)"].append(record)
     print(f"\n{dealt}, {options.splits} splits\n")
     print("| measure | value held | distance held | p <= .05 | differs | within |")
     print("|---|---|---|---|---|---|")
     for measure, measured in rows.items():
+        if 10 * len(measured) < options.splits:
+            continue
         shares = [
             held(
                 [(r.value, r.value_low, r.value_high) for r in measured],
