@@ -82,7 +82,8 @@ def calibrate(dealt: Dealt, options: argparse.Namespace) -> None:
         shares = [
             held(
                 [(r.value, r.value_low, r.value_high) for r in measured],
-                sizes=[float(r.size or 1) for r in measured],
+                # of pieces of one size: how many there are changes nothing
+                sizes=None if "bytes" in measure else [float(r.size or 1) for r in measured],
             ),
             held(
                 [(r.distance, r.distance_low, r.distance_high) for r in measured],
