@@ -69,9 +69,8 @@ def calibrate(dealt: Dealt, options: argparse.Namespace) -> None:
     rows: dict[str, list[Measurement]] = defaultdict(list)
     for measurements in found:
         for measure, record in measurements.items():
-            size = parse_signature(record.signature).get(
-                "bytes"
-            )  # of the text that is left to deal
+            # pieces are as large as the text that was dealt allows
+            size = parse_signature(record.signature).get("bytes")
             rows[measure if size is None else f"{measure} ({size} bytes)"].append(record)
     print(f"\n{dealt}, {options.splits} splits\n")
     print("| measure | value held | distance held | p <= .05 | differs | within |")

@@ -43,7 +43,7 @@ from textassay.tendencies import records
 from textassay.tendencies.family import Family, TendencyOptions
 
 FAMILIES = ("tendencies", "overlap", "likelihood", "novelty", "vectors", "embsim", "composition")
-TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
+_TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
     records.type_records,
     records.heaps_records,
     records.composition_records,
@@ -80,7 +80,7 @@ def compare(
     with Workers(1) as workers:
         if {"tendencies", "composition"} & families:
             family = Family(*sides, None, TendencyOptions(stopwords_of("en")), setting, workers)
-            for make in TENDENCIES if "tendencies" in families else [records.composition_records]:
+            for make in _TENDENCIES if "tendencies" in families else [records.composition_records]:
                 found += make(family)
         if {"overlap", "vectors", "embsim"} & families:
             options = overlap_family.OverlapOptions()

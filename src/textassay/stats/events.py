@@ -26,14 +26,16 @@ def unusual_units(sums: RatioSums) -> tuple[Array, Array]:
     Where nearly all units are alike (no copy at all; every n-gram new), a sample says little of
     how often the others come, and resampling it says less: a sample without any has no spread.
     """
-    ratios = ratio(sums.numerators, sums.denominators)
-    usual = np.full(ratios.shape[1], np.nan)
-    for column in range(ratios.shape[1]):
-        defined = np.sort(ratios[:, column][~np.isnan(ratios[:, column])])
-        if defined.size:
-            usual[column] = defined[defined.size // 2]
+    usual = np.array([_usual_value(sums, k) for k in range(sums.numerators.shape[1])])
     deviation = np.abs(sums.numerators - usual * sums.denominators)
     return usual, (deviation > _NOISE * np.maximum(1.0, sums.denominators)).sum(axis=0)
+
+
+def _usual_value(sums: RatioSums, k: int) -> float:
+    """The ratio that units usually have of one measure; NaN where none has any."""
+    ratios = ratio(sums.numerators[:, k], sums.denominators[:, k])
+    defined = np.sort(ratios[~np.isnan(ratios)])
+    return float(defined[defined.size // 2]) if defined.size else float("nan")
 
 
 def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
@@ -190,9 +192,9 @@ class FewEvents:
     @classmethod
     def of(cls, human: RatioSums, system: RatioSums, k: int, bounds: Array) -> FewEvents | None:
         """From the sums of both sides; None where nothing tells how large an event could be."""
-        usual = float(unusual_units(human)[0][k])
+        usual = _usual_value(human, k)
         sizes = _deviations(human, k, usual)
-        others = _deviations(system, k, float(unusual_units(system)[0][k]))
+        others = _deviations(system, k, _usual_value(system, k))
         seen = np.abs(np.concatenate([sizes, others]))
         weighted = float((seen * seen).sum() / seen.sum()) if seen.any() else np.inf
         typical, system_typical = (
@@ -264,25 +266,26 @@ def _deviations(sums: RatioSums, k: int, usual: float) -> Array:
     return deviation
 
 
+def _number_unusual(sums: RatioSums, k: int, usual: float) -> int:
+    return int(np.count_nonzero(_deviations(sums, k, usual)))
+
+
 def event_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
     """Exact binomial p-value, two-sided, of how unusual units fall to the two sides."""
     # what is usual on the side that shows it more clearly
-    shares, usual = [], []
-    for side in (system, human):
-        value, number = unusual_units(side)
-        shares.append(number[k] / len(side))
-        usual.append(value[k])
+    usual = [_usual_value(side, k) for side in (system, human)]
+    shares = [
+        _number_unusual(side, k, value) / len(side)
+        for side, value in zip((system, human), usual, strict=True)
+    ]
     base = usual[int(np.argmin(shares))]
-    counts = []
-    for side in (system, human):
-        deviation = np.abs(side.numerators[:, k] - base * side.denominators[:, k])
-        counts.append(int((deviation > _NOISE * np.maximum(1.0, side.denominators[:, k])).sum()))
+    counts = [_number_unusual(side, k, base) for side in (system, human)]
     return _binomial_pvalue(counts, system, human, k)
 
 
 def spread_pvalue(system: RatioSums, human: RatioSums, k: int) -> float:
     """The same of a variance, where what is usual depends on each side's mean."""
-    counts = [int(unusual_units(side)[1][k]) for side in (system, human)]
+    counts = [_number_unusual(side, k, _usual_value(side, k)) for side in (system, human)]
     return _binomial_pvalue(counts, system, human, k)
 
 
