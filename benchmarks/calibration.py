@@ -45,7 +45,7 @@ class Split:
 
 def deal(dealt: Dealt, seed: int) -> tuple[list[Document], list[Document]]:
     """The two sides of a split."""
-    documents, units = dealt.read(), _units(dealt)
+    documents, units = dealt.read(), units_of(dealt)
     names = list(dict.fromkeys(units))
     order = np.random.default_rng([seed, dealt.n, dealt.m]).permutation(len(names))
     mine = {names[i] for i in order[: dealt.n]}
@@ -57,7 +57,8 @@ def deal(dealt: Dealt, seed: int) -> tuple[list[Document], list[Document]]:
 
 
 @cache
-def _units(dealt: Dealt) -> list[str]:
+def units_of(dealt: Dealt) -> list[str]:
+    """The unit of each document."""
     return unit_keys(corpus_of(dealt.read(), "all"), dealt.unit)
 
 

@@ -2,7 +2,8 @@
 
 The scorer of `likelihood` is a 3-gram model of other text; the vectors of `vectors` are sums of a
 random vector for each word, which is all that the comparison of vectors needs. `composition` is the
-part of the tendencies that is ratios of sums: so fast that a thousand splits can be made.
+part of the tendencies that is ratios of sums: so fast that a thousand splits can be made; `prompts`
+is the part of the overlap that is within a prompt.
 """
 
 from __future__ import annotations
@@ -42,7 +43,16 @@ from textassay.stats.setting import Setting
 from textassay.tendencies import records
 from textassay.tendencies.family import Family, TendencyOptions
 
-FAMILIES = ("tendencies", "overlap", "likelihood", "novelty", "vectors", "embsim", "composition")
+FAMILIES = (
+    "tendencies",
+    "overlap",
+    "likelihood",
+    "novelty",
+    "vectors",
+    "embsim",
+    "composition",
+    "prompts",
+)
 _TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
     records.type_records,
     records.heaps_records,
@@ -82,7 +92,7 @@ def compare(
             family = Family(*sides, None, TendencyOptions(stopwords_of("en")), setting, workers)
             for make in _TENDENCIES if "tendencies" in families else [records.composition_records]:
                 found += make(family)
-        if {"overlap", "vectors", "embsim"} & families:
+        if {"overlap", "vectors", "embsim", "prompts"} & families:
             options = overlap_family.OverlapOptions()
             members = overlap_family.Family(*sides, None, options, setting, workers)
             found += _overlap(members, corpora, families)
@@ -105,6 +115,7 @@ def _overlap(
         yield from reference_records(members)[0]
         yield from overlap_records.of_sets(members)
         yield from overlap_records.of_compression(members)
+    if {"overlap", "prompts"} & families:
         yield from overlap_records.within_prompts(members)
     if "vectors" in families:
         vectors = {corpus.name: _vectors(corpus) for corpus in corpora}

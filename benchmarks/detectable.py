@@ -1,135 +1,109 @@
 """Are stated detectable differences found four times in five?
 
-    python benchmarks/detectable.py [--splits 100] [--only 0] [--measures overlap.] [--jobs 2]
+    python benchmarks/detectable.py [--splits 42] [--text captions] [--measures overlap.] [--jobs 2]
 
-Human text is dealt to a "system" and a "human" side, and the system spoilt: of all its documents a
+Human text is dealt to two "systems" and a "human" side, and the systems spoilt: of all documents a
 share of the words (`word_defects.py`), or a share of the documents wholly (`planted_defects.py`).
-For each measure two shares are looked for: that at which the true distance is what the spoilt
-system's own comparisons state as detectable, and that at which it is what sound text states. How
-often is the verdict `differs` there? Wanted: in 80 of 100.
+The record of one system states a detectable difference. Is a system of that true distance found,
+the verdict of the other one, as much spoilt as that takes, `differs`? Wanted: in 80 of 100; once
+for what systems so much spoilt state of themselves, once for what sound ones state.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from calibration import deal
+from calibration import units_of
 from comparisons import Found, compare
-from human_texts import DEALT, Dealt
+from detectable_cases import CASES
+from human_texts import (
+    CAPTIONS,
+    NOVEL,
+    SPEECHES,
+    Dealt,
+    caption_documents,
+    review_documents,
+    speech_documents,
+)
+from numpy.typing import NDArray
 from planted_defects import DEFECTS, spoilt
-from scipy.special import ndtr, ndtri
 from word_defects import WORD_DEFECTS, touched
 
+from textassay.corpus.documents import Document, Reading, read_documents
+from textassay.corpus.files import find_files
 from textassay.parallel import Workers
 from textassay.results import Measurement
 
-# shares of words or documents, each a quarter above the one before
-GRID = tuple(float(f"{share:.2g}") for share in np.geomspace(0.001, 0.9, 30))
-CASES = {
-    "typing errors": (
-        "tendencies.hapax",
-        "tendencies.entropy",
-        "tendencies.entropy2",
-        "tendencies.entropy3",
-        "novelty.ngram1",
-        "novelty.ngram2.training",
-        "novelty.mean_suffix.training",
-        "novelty.creativity.training",
-    ),
-    "words from news": (
-        "tendencies.zipf.exponent",
-        "tendencies.unigram.tvd",
-        "tendencies.rank_frequency.ks",
-        "overlap.bleu2",
-        "overlap.corpus_bleu4",
-        "overlap.self_bleu4",
-        "overlap.distinct1",
-        "overlap.distinct2",
-        "overlap.distinct4",
-        "overlap.compression_ratio",
-        "overlap.similarity",
-        "overlap.frechet",
-        "novelty.pointwise",
-        "novelty.pointwise_untruncated",
-        "likelihood.nll_sentence",
-    ),
-    "neighbours swapped": (
-        "overlap.bleu4",
-        "overlap.bleu5",
-        "overlap.self_bleu5",
-        "overlap.distinct3",
-        "novelty.ngram4",
-        "likelihood.nll_token",
-    ),
-    "words dropped": ("tendencies.length.mean",),
-    "stopwords dropped": (
-        "tendencies.stopwords.mean",
-        "tendencies.zipf.ks",
-        "tendencies.stopwords.ks",
-        "tendencies.length.ks",
-    ),
-    "symbols dropped": (
-        "tendencies.symbols.mean",
-        "tendencies.symbols.ks",
-    ),
-    "long words become one": ("tendencies.word_length",),
-    "words said twice": (
-        "tendencies.length.variance",
-        "tendencies.mattr",
-        "tendencies.heaps.alpha",
-        "tendencies.type_token.difference",
-    ),
-    "copied whole": (
-        "novelty.ngram6",
-        "novelty.ngram8",
-        "novelty.ngram10",
-        "novelty.copied50.training",
-        "novelty.copied_documents.training",
-    ),
-    "one text repeated": (
-        "overlap.self_bleu4",
-        "overlap.distinct2",
-        "overlap.distinct_documents",
-        "overlap.compression_ratio",
-    ),
-    "first half said twice": (
-        "overlap.repetition4",
-        "tendencies.heaps.beta",
-        "tendencies.type_token.difference",
-    ),
-    "cut to two thirds": ("tendencies.length.mean",),
-    "another topic": ("tendencies.stopwords.variance", "tendencies.symbols.variance"),
+# shares of words or documents, each .6 above the one before
+GRID = tuple(float(f"{share:.2g}") for share in np.geomspace(0.001, 0.9, 15))
+PASSAGE = 120  # words of a speech that go on a review
+SIDES = {
+    "captions": Dealt(caption_documents, CAPTIONS, 500, 500, "document"),
+    "speeches": Dealt(speech_documents, NOVEL, 20, 20, "source"),
+    "reviews": Dealt(review_documents, SPEECHES, 300, 300, "document"),
 }
+Array = NDArray[np.float64]
+Work = tuple[int, int, float]  # number of a split, 0 or 1 for the system, share of a defect
 _COMPOSITION = (".mean", ".variance", ".word_length", ".mattr")
+
+
+def _speech_goes_on(
+    words: list[str], rng: np.random.Generator, training: Sequence[str]
+) -> list[str]:
+    speech = _speeches()[rng.integers(len(_speeches()))].split()
+    begin = rng.integers(len(speech) - PASSAGE)
+    return words + speech[begin : begin + PASSAGE]
+
+
+@cache
+def _speeches() -> list[str]:
+    return [document.text for document in read_documents(find_files(str(SPEECHES)), Reading())]
+
+
+DOCUMENT_DEFECTS = {**DEFECTS, "a speech goes on": _speech_goes_on}
 
 
 @dataclass(frozen=True)
 class Spoilt:
-    """A split by its number with a share of a defect, for processes."""
+    """One comparison for processes: a system with a share of a defect, beside human text.
+
+    Documents are dealt to three sides that take turns in being human text, so that chance favours
+    none of them; the other two are systems of one kind.
+    """
 
     dealt: Dealt
     defect: str
-    share: float
     families: tuple[str, ...]
     resamples: int
 
-    def __call__(self, seed: int) -> Found:
-        """Measurements of the split."""
+    def __call__(self, work: Work) -> Found:
+        """Measurements of a system."""
+        split, which, share = work
+        sides = deal(self.dealt, split // 3)
+        human, *systems = (sides[(split + k) % 3] for k in range(3))
+        system = systems[which]
+        rng = np.random.default_rng([split, 55, which])
+        if share and self.defect in WORD_DEFECTS:
+            system = touched(system, WORD_DEFECTS[self.defect], share, rng)
+        elif share:
+            system = spoilt(system, DOCUMENT_DEFECTS[self.defect], share, rng)
         dealt = self.dealt
-        # sides change places in every second split, so that chance favours none of them
-        sides = deal(dealt, seed // 2 if dealt.n == dealt.m else seed)
-        system, human = sides[::-1] if seed % 2 and dealt.n == dealt.m else sides
-        rng = np.random.default_rng([seed, 55])
-        if self.share and self.defect in WORD_DEFECTS:
-            system = touched(system, WORD_DEFECTS[self.defect], self.share, rng)
-        elif self.share:
-            system = spoilt(system, DEFECTS[self.defect], self.share, rng)
         return compare(
-            system, human, dealt.training, dealt.unit, self.families, self.resamples, seed
+            system, human, dealt.training, dealt.unit, self.families, self.resamples, split
         )
+
+
+def deal(dealt: Dealt, seed: int) -> list[list[Document]]:
+    """Three sides of as many units each."""
+    documents, units = dealt.read(), units_of(dealt)
+    names = list(dict.fromkeys(units))
+    order = np.random.default_rng([seed, dealt.n]).permutation(len(names))
+    parts = [{names[i] for i in order[k * dealt.n : (k + 1) * dealt.n]} for k in range(3)]
+    return [[d for d, u in zip(documents, units, strict=True) if u in part] for part in parts]
 
 
 class Study:
@@ -137,79 +111,102 @@ class Study:
 
     def __init__(self, dealt: Dealt, workers: Workers, options: argparse.Namespace) -> None:
         self.dealt, self.workers, self.options = dealt, workers, options
-        self._made: dict[tuple[str, str, float], list[Found]] = {}
+        self._made: dict[tuple[str, str, Work], Found] = {}
 
-    def records(self, measure: str, defect: str, share: float) -> list[Measurement]:
-        """Of one measure, split by split."""
+    def records(self, measure: str, defect: str, work: Sequence[Work]) -> list[Measurement]:
+        """Of one measure."""
         family = family_of(measure)
-        key = (defect if share else "", family, share)
-        if key not in self._made:
-            spoilt = Spoilt(self.dealt, defect, share, (family,), self.options.resamples)
-            splits = range(self.options.splits)
-            self._made[key] = list(self.workers.map_in_processes(spoilt, splits))
-        return [found[measure] for found in self._made[key]]
+        keys = [(defect if share else "", family, (k, which, share)) for k, which, share in work]
+        missing = list(dict.fromkeys(key for key in keys if key not in self._made))
+        spoilt = Spoilt(self.dealt, defect, (family,), self.options.resamples)
+        found = self.workers.map_in_processes(spoilt, [key[2] for key in missing])
+        self._made.update(zip(missing, found, strict=True))
+        return [self._made[key][measure] for key in keys]
+
+    def at(self, measure: str, defect: str, share: float) -> list[Measurement]:
+        """Of both systems of all splits, equally spoilt."""
+        splits = range(self.options.splits)
+        return self.records(
+            measure, defect, [(k, which, share) for k in splits for which in (0, 1)]
+        )
 
     def true_distance(self, measure: str, defect: str, share: float) -> float:
         """Mean over splits; of a difference, less that of the same splits without defect.
 
         Of distances of distributions it is what texts of this size show, chance included.
         """
-        records = self.records(measure, defect, share)
+        records = self.at(measure, defect, share)
         if records[0].direction == "none":
             return mean_distance(records)
-        sound = self.records(measure, defect, 0.0)
-        return abs(mean_distance(records) - mean_distance(sound))
+        return abs(mean_distance(records) - mean_distance(self.at(measure, defect, 0.0)))
 
-    def stated(self, measure: str, defect: str, share: float) -> float:
-        """The median of detectable differences; infinite where none is large enough."""
-        records = self.records(measure, defect, share)
-        return float(np.median([np.inf if r.detectable is None else r.detectable for r in records]))
+    def promise(self, measure: str, defect: str, *, sound: bool) -> Promise:
+        """How often a system is found whose true distance is what another's record states.
 
-    def found(self, measure: str, defect: str, share: float) -> float:
-        """Share of verdicts `differs`."""
-        records = self.records(measure, defect, share)
-        return float(np.mean([record.verdict == "differs" for record in records]))
-
-    def promise(
-        self, measure: str, defect: str, stated: Callable[[float], float]
-    ) -> tuple[float, float, float] | None:
-        """Share of the defect from which on the true distance is the stated one.
-
-        With that distance, and how many verdicts are `differs`: between the two shares of the grid,
-        on a logarithmic scale (normal quantiles for verdicts), on whose lower one the distance is
-        smaller than stated.
+        The other is as much spoilt, or `sound`. For each record the share is looked for at which
+        the true distance is the stated one (on a grid, then between two of its shares on
+        logarithmic scales); then one system more, spoilt by that share, is compared with the human
+        text of that record.
         """
 
-        def excess(place: int) -> float:
-            share = GRID[place]
-            distance = self.true_distance(measure, defect, share)
-            return float(np.log(max(distance, 1e-12) / stated(share)))
+        def excess(place: int) -> Array:
+            records = self.at(measure, defect, 0.0 if sound else GRID[place])
+            stated = [np.nan if r.detectable is None else r.detectable for r in records]
+            distance = max(self.true_distance(measure, defect, GRID[place]), 1e-12)
+            return np.log(distance / np.array(stated))
 
-        low, high = 0, len(GRID) - 1
-        if not excess(low) < 0 <= excess(high):
-            return None
-        while high - low > 1:
+        count = 2 * self.options.splits
+        low, high = np.zeros(count, int), np.full(count, len(GRID) - 1)
+        promised = (excess(0) < 0) & (excess(len(GRID) - 1) >= 0)
+        while (high - low > 1).any():
             middle = (low + high) // 2
-            low, high = (low, middle) if excess(middle) >= 0 else (middle, high)
-        ends = [GRID[low], GRID[high]]
-        at = [excess(low), excess(high)]
-        share = float(np.exp(np.interp(0.0, at, np.log(ends))))
-        distances = [self.true_distance(measure, defect, end) for end in ends]
-        found = np.array([self.found(measure, defect, end) for end in ends])
-        certain = 0.5 / self.options.splits
-        quantiles = ndtri(np.clip(found, certain, 1 - certain))
-        return (
-            share,
-            float(np.exp(np.interp(0.0, at, np.log(distances)))),
-            float(ndtr(np.interp(0.0, at, quantiles))),
-        )
+            above = np.full(count, False)
+            for place in np.unique(middle[promised]).tolist():
+                above = np.where(middle == place, excess(place) >= 0, above)
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        work, distances = [], []
+        for k in np.flatnonzero(promised).tolist():
+            ends = (int(low[k]), int(high[k]))
+            at = [float(excess(end)[k]) for end in ends]
+            share = float(np.exp(np.interp(0.0, at, np.log([GRID[end] for end in ends]))))
+            logs = [np.log(self.true_distance(measure, defect, GRID[end])) for end in ends]
+            distances.append(float(np.exp(np.interp(0.0, at, logs))))
+            work.append((k // 2, 1 - k % 2, share))
+        found = [r.verdict == "differs" for r in self.records(measure, defect, work)]
+        return Promise([share for _, _, share in work], distances, found, count)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Of each record whose stated difference was reached: share, true distance, whether found."""
+
+    shares: list[float]
+    distances: list[float]
+    found: list[bool]
+    records: int
+
+    @property
+    def cells(self) -> list[str]:
+        """Of a table: medians, and how many were found."""
+        if 2 * len(self.found) < self.records:
+            return ["", " not reached ", ""]
+        part = "" if len(self.found) == self.records else f" of {len(self.found)}"
+        return [
+            f" {np.median(self.shares):.3g} ",
+            f" {np.median(self.distances):.3g} ",
+            f" {np.mean(self.found):.2f}{part} ",
+        ]
 
 
 def family_of(measure: str) -> str:
     """The family that `compare` is to be asked for."""
-    if measure in ("overlap.similarity", "overlap.frechet"):
+    if measure in ("overlap.similarity", "overlap.frechet", "overlap.prompt_similarity"):
         return "vectors"
-    family = measure.partition(".")[0]
+    family, _, name = measure.partition(".")
+    if name == "embsim":
+        return "embsim"
+    if name.startswith("prompt_"):
+        return "prompts"
     is_composition = family == "tendencies" and measure.endswith(_COMPOSITION)
     return "composition" if is_composition else family
 
@@ -222,35 +219,25 @@ def mean_distance(records: list[Measurement]) -> float:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=40)
+    parser.add_argument("--splits", type=int, default=42, help="a multiple of three")
     parser.add_argument("--resamples", type=int, default=399)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", type=int, default=0, help="number of the way of dealing, from 0")
+    parser.add_argument("--text", choices=sorted(SIDES), default="captions")
     parser.add_argument("--measures", nargs="*", default=[""], help="begins of their names")
     options = parser.parse_args()
-    dealt = DEALT[options.only]
-    print(f"{dealt}, {options.splits} splits\n")
+    dealt = SIDES[options.text]
+    print(f"{dealt}, {options.splits} splits of two systems\n")
     print("| measure | defect | share | detectable | differs | share | of sound text | differs |")
     print("|---" * 8 + "|")
     with Workers(options.jobs) as workers:
         study = Study(dealt, workers, options)
-        for defect, measures in CASES.items():
+        for defect, measures in CASES[options.text].items():
             for measure in measures:
                 if measure.startswith(tuple(options.measures)):
-                    print("|".join(["", *_cells(study, measure, defect), ""]), flush=True)
-
-
-def _cells(study: Study, measure: str, defect: str) -> list[str]:
-    cells = [f" {measure} ", f" {defect} "]
-    sound = study.stated(measure, defect, 0.0)
-    for stated in (lambda share: study.stated(measure, defect, share), lambda share: sound):
-        promise = study.promise(measure, defect, stated)
-        if promise is None:
-            cells += ["", " not reached ", ""]
-        else:
-            share, distance, found = promise
-            cells += [f" {share:.3g} ", f" {distance:.3g} ", f" {found:.2f} "]
-    return cells
+                    cells = [f" {measure} ", f" {defect} "]
+                    for sound in (False, True):
+                        cells += study.promise(measure, defect, sound=sound).cells
+                    print("|".join(["", *cells, ""]), flush=True)
 
 
 if __name__ == "__main__":

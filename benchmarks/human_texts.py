@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from textassay.corpus.files import find_files
 
 CAPTIONS = PUBLISHED / "texygen-samples" / "image_coco.txt"
 NEWS = PUBLISHED / "texygen-samples" / "test_emnlp.txt"
+SPEECHES = PUBLISHED / "state-of-the-union.jsonl.gz"
 NOVEL = PUBLISHED / "war-and-peace" / "wap.train.txt"
 WORDS = 60  # of a stretch of a speech
 
@@ -31,13 +33,28 @@ def caption_documents() -> list[Document]:
 def speech_documents() -> list[Document]:
     """Stretches of 60 words of speeches; stretches of one speech are no independent documents."""
     documents = []
-    with gzip.open(PUBLISHED / "state-of-the-union.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(SPEECHES, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             words = json.loads(line)["text"].split()
             for begin in range(0, len(words) - WORDS, WORDS):
                 text = " ".join(words[begin : begin + WORDS])
                 documents.append(Document(text, source=str(number), group=str(number)))
     return documents
+
+
+@cache
+def similar_speech_documents() -> list[Document]:
+    """Stretches of speeches without the longest one, which holds as many as 3 others together."""
+    documents = speech_documents()
+    longest = Counter(document.source for document in documents).most_common(1)[0][0]
+    return [document for document in documents if document.source != longest]
+
+
+@cache
+def review_documents() -> list[Document]:
+    """Film reviews of 700 words, each a unit of its own."""
+    path = PUBLISHED / "movie-reviews.jsonl.gz"
+    return read_documents(find_files(str(path)), Reading())
 
 
 @dataclass(frozen=True)
@@ -60,4 +77,6 @@ DEALT = (
     Dealt(caption_documents, CAPTIONS, 1000, 200, "document"),
     Dealt(speech_documents, NOVEL, 20, 40, "source"),
     Dealt(speech_documents, NOVEL, 30, 30, "source"),
+    Dealt(similar_speech_documents, NOVEL, 30, 30, "source"),
+    Dealt(review_documents, SPEECHES, 300, 300, "document"),
 )

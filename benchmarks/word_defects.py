@@ -20,6 +20,7 @@ from textassay.corpus.stopwords import stopwords_of
 
 Chosen = NDArray[np.bool_]
 WordDefect = Callable[[list[str], Chosen, np.random.Generator], list[str]]
+BEGINNING = 6  # words of a text that later ones may repeat
 _STOPWORDS = stopwords_of("en").words
 
 
@@ -65,6 +66,14 @@ def _said_twice(words: list[str], chosen: Chosen, rng: np.random.Generator) -> l
     ]
 
 
+def _later_repeat(words: list[str], chosen: Chosen, rng: np.random.Generator) -> list[str]:
+    places = rng.integers(BEGINNING, size=len(words)).tolist()
+    return [
+        words[place] if c and k >= BEGINNING else word
+        for k, (word, c, place) in enumerate(zip(words, chosen, places, strict=True))
+    ]
+
+
 def _typing_errors(words: list[str], chosen: Chosen, rng: np.random.Generator) -> list[str]:
     drawn = zip(rng.random(len(words)), rng.integers(26, size=len(words)), strict=True)
     found = []
@@ -82,6 +91,7 @@ WORD_DEFECTS: dict[str, WordDefect] = {
     "long words become one": _long_to_one,
     "neighbours swapped": _swapped,
     "words said twice": _said_twice,
+    "later words repeat earlier ones": _later_repeat,
     "typing errors": _typing_errors,
 }
 
