@@ -56,10 +56,14 @@ def typical_deviations(sides: Sequence[RatioSums], least: Array) -> Array:
 
 
 def _most_held(sums: RatioSums, k: int, usual: float, bounds: Array) -> float:
-    """How far a unit of middling size can deviate from what is usual; infinite without bounds."""
+    """How far a unit can deviate from what is usual; infinite without bounds.
+
+    A unit of the mean size that items are found in: of units of unlike size, the large ones bring
+    most of the error of a sum.
+    """
     of = sums.denominators[:, k]
     room = max(abs(float(bounds[1]) - usual), abs(float(bounds[0]) - usual))
-    return room * float(of.sum() / max(1, np.count_nonzero(of > 0)))
+    return room * float((of * of).sum() / (of.sum() or 1.0))
 
 
 def sum_limits(events: Array, typical: float) -> tuple[float, float]:
