@@ -220,7 +220,7 @@ class FrechetStatistics(Drawn):
 
     values = 0
     distances = 1
-    fixed_draws = Draws(averaged=5, parts=20, pairs=40, permutations=99)
+    fixed_draws = Draws(averaged=5, parts=60, pairs=40, permutations=99)
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = np.asarray(vectors, np.float64)
