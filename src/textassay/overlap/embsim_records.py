@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from textassay.overlap.embsim import SEEDS, mean_cosine, shared_words, word_vectors
 from textassay.overlap.family import Family, Member
 from textassay.results import Measurement, Record, Warn, finite
-from textassay.stats.count_records import clipped, reach_of
+from textassay.stats.bounded import clipped
+from textassay.stats.count_records import reach_of
 from textassay.stats.ratio_records import add_verdict, widen
 
 Array = NDArray[np.float64]

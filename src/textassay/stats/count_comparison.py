@@ -37,8 +37,8 @@ class CountComparison:
         The common size.
     value, human : float64[V]
         Means over subsamples of that size.
-    value_error : float64[V]
-        Standard errors of the system's values.
+    value_error, human_error : float64[V]
+        Standard errors of the values.
     distance, standard_error : float64[V + D]
         Differences of the values (system less human), then distances.
     floor, margin : float64[V + D]
@@ -57,6 +57,7 @@ class CountComparison:
     value: Array
     human: Array
     value_error: Array
+    human_error: Array
     distance: Array
     standard_error: Array
     floor: Array
@@ -296,6 +297,7 @@ def compare_counts(
         mine,
         theirs,
         own,
+        other,
         distance,
         standard_error,
         floor,

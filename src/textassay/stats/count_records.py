@@ -8,6 +8,7 @@ import numpy as np
 
 from textassay.parallel import Workers
 from textassay.results import Measurement, Record, Series, finite
+from textassay.stats.bounded import bounded_interval, clipped, difference_interval
 from textassay.stats.count_comparison import (
     CountComparison,
     averaging_errors,
@@ -162,7 +163,7 @@ class CountBench:
         else:
             errors = np.hypot(self.errors(kind, sample, statistics, size), averaging_errors(rows))
             reach = reach_of(side.units) * float(errors[measure.column])
-        record.value_low, record.value_high = clipped(value, reach, measure.bounds)
+        record.value_low, record.value_high = bounded_interval(value, reach, measure.bounds)
         return [record]
 
     def blank(
@@ -196,17 +197,22 @@ class CountBench:
         """A measurement of one measure, compared with human text."""
         k = measure.column
         record = self.blank(measure, side, None if self.full_size else found.items, **parts)
-        if not measure.is_distance:
-            value, own = float(found.value[k]), reach_of(side.units) * float(found.value_error[k])
-            record.value, record.human = finite(value), finite(found.human[k])
-            record.value_low, record.value_high = clipped(value, own, measure.bounds)
         distance, error = float(found.distance[k]), float(found.standard_error[k])
-        if not measure.is_distance:
-            distance = without_noise(distance, found.value[k], found.human[k])
+        reach: float | None = None
+        if measure.is_distance:
+            reach = reach_of(min(side.units, human_units)) * error
+            low, high = clipped(distance, reach, measure.bounds)
+        else:
+            value, human = float(found.value[k]), float(found.human[k])
+            distance = without_noise(distance, value, human)
+            own = reach_of(side.units) * float(found.value_error[k])
+            theirs = reach_of(human_units) * float(found.human_error[k])
+            ends = bounded_interval(value, own, measure.bounds)
+            human_ends = bounded_interval(human, theirs, measure.bounds)
+            record.value, record.human = finite(value), finite(human)
+            record.value_low, record.value_high = ends
+            low, high = difference_interval((value, *ends), (human, *human_ends))
         record.distance = finite(distance)
-        bounds = measure.bounds if measure.is_distance else (-np.inf, np.inf)
-        reach = reach_of(min(side.units, human_units)) * error
-        low, high = clipped(distance, reach, bounds)
         record.distance_low, record.distance_high = low, high
         record.p_value = finite(found.pvalue[k])
         tails = "one-sided" if measure.is_distance else "two-sided"
@@ -253,13 +259,3 @@ def reach_of(units: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(1, units - 1), 0.975))
-
-
-def clipped(
-    value: float, reach: float, bounds: tuple[float, float]
-) -> tuple[float | None, float | None]:
-    """An interval around a value, cut to what is possible; None where there is none."""
-    if np.isnan(value) or np.isnan(reach):
-        return None, None
-    low, high = (min(max(end, bounds[0]), bounds[1]) for end in (value - reach, value + reach))
-    return finite(low), finite(high)

@@ -10,8 +10,9 @@ from textassay.corpus.by_unit import Text
 from textassay.corpus.corpus import Corpus
 from textassay.parallel import Workers
 from textassay.results import DocumentSums, Measurement, Record, documents_of, finite
+from textassay.stats.bounded import clipped
 from textassay.stats.count_comparison import common_size, distance_errors, distances_at
-from textassay.stats.count_records import CountMeasure, Side, clipped, reach_of
+from textassay.stats.count_records import CountMeasure, Side, reach_of
 from textassay.stats.grouped import (
     EVERYTHING,
     EntropyStatistics,
