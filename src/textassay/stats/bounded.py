@@ -7,10 +7,14 @@ nearly always missing it below; on the logit scale they hold it 94 times, missin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from textassay.results import finite
 
+Array = NDArray[np.float64]
 _FARTHEST = 1.7  # times the plain reach; 95 % limits of few events reach no farther for their error
 
 
@@ -68,26 +72,32 @@ def clipped(
 
 
 def difference_interval(
-    one: tuple[float, float | None, float | None], other: tuple[float, float | None, float | None]
-) -> tuple[float | None, float | None]:
-    """The interval of a difference from two values with their own: MOVER (Zou and Donner 2008).
-
-    None where one of them has none.
+    one: Sequence[Array], other: Sequence[Array], correlation: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """Intervals of differences from those of two values each: MOVER (Zou and Donner 2008).
 
     Parameters
     ----------
-    one, other : tuple of float
-        Value, low and high end; the difference is ``one`` less ``other``.
+    one, other : three of float64[K]
+        Values, low and high ends; the differences are ``one`` less ``other``.
+    correlation : float64[K] or float
+        Of the two values' errors.
 
     Examples
     --------
-    >>> difference_interval((5.0, 2.0, 9.0), (4.0, 0.0, 7.0))
-    (-3.242640687119285, 6.656854249492381)
+    >>> low, high = difference_interval(np.array([[5.0], [2.0], [8.0]]), np.array([[4], [0], [8]]))
+    >>> float(low[0]), float(high[0])
+    (-4.0, 6.0)
     """
     (x, x_low, x_high), (y, y_low, y_high) = one, other
-    if x_low is None or x_high is None or y_low is None or y_high is None:
-        return None, None
     return (
-        float(x - y - np.hypot(x - x_low, y_high - y)),
-        float(x - y + np.hypot(x_high - x, y - y_low)),
+        x - y - _joined(x - x_low, y_high - y, correlation),
+        x - y + _joined(x_high - x, y - y_low, correlation),
     )
+
+
+def _joined(one: Array, other: Array, correlation: Array | float) -> Array:
+    """How far a difference reaches whose two parts reach so far each."""
+    squares = one * one + other * other - 2 * correlation * one * other
+    reach: Array = np.sqrt(np.maximum(0.0, squares))
+    return reach

@@ -211,7 +211,8 @@ class CountBench:
             human_ends = bounded_interval(human, theirs, measure.bounds)
             record.value, record.human = finite(value), finite(human)
             record.value_low, record.value_high = ends
-            low, high = difference_interval((value, *ends), (human, *human_ends))
+            rows = np.array([[value, *ends], [human, *human_ends]], np.float64)[:, :, None]
+            low, high = (finite(end[0]) for end in difference_interval(*rows))
         record.distance = finite(distance)
         record.distance_low, record.distance_high = low, high
         record.p_value = finite(found.pvalue[k])

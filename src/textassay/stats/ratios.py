@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.errors import UsageError
+from textassay.stats.bounded import difference_interval
 from textassay.stats.events import (
     FewEvents,
     event_pvalue,
@@ -158,10 +159,8 @@ def compare_ratios(
         for side, drawn in zip((system, human), resampled, strict=True)
     ]
     sparse = own[0][3] | own[1][3]
-    (x, x_low, x_high, _), (y, y_low, y_high, _) = own
     common = np.where(spreads & ~sparse, _correlation(system, human), 0.0) if paired else 0.0
-    mover_low = distance - _joined(x - x_low, y_high - y, common)
-    mover_high = distance + _joined(x_high - x, y - y_low, common)
+    mover_low, mover_high = difference_interval(own[0][:3], own[1][:3], common)
     joined = sparse | spreads
     low, high = np.where(joined, mover_low, low), np.where(joined, mover_high, high)
     error = np.where(sparse, (high - low) / (2 * Z95), error)
@@ -203,12 +202,6 @@ def compare_ratios(
         paired,
         null,
     )
-
-
-def _joined(one: Array, other: Array, correlation: Array | float) -> Array:
-    """How far a difference reaches whose two parts reach so far each."""
-    squares: Array = one * one + other * other - 2 * correlation * one * other
-    return np.sqrt(np.maximum(0.0, squares))
 
 
 def _correlation(system: RatioSums, human: RatioSums) -> Array:
