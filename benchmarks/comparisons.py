@@ -1,17 +1,17 @@
 """All families asked for one pair of texts, without curves; `calibration.py` and others use it.
 
 The scorer of `likelihood` is a 3-gram model of other text; the vectors of `vectors` are sums of a
-random vector for each word, which is all that the comparison of vectors needs. `composition` is the
-part of the tendencies that is ratios of sums: so fast that a thousand splits can be made; `prompts`
-is the part of the overlap that is within a prompt.
+random vector for each word, which is all that the comparison of vectors needs. Parts of tendencies
+and overlap can be asked for alone: `composition` is so fast that a thousand splits can be made.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from human_texts import NOVEL
@@ -43,24 +43,26 @@ from textassay.stats.setting import Setting
 from textassay.tendencies import records
 from textassay.tendencies.family import Family, TendencyOptions
 
+_TENDENCIES: dict[str, Callable[[Family], Iterable[Record]]] = {
+    "types": records.type_records,
+    "heaps": records.heaps_records,
+    "composition": records.composition_records,
+    "distributions": records.distribution_records,
+    "ngrams": records.ngram_records,
+}
+_OVERLAP: dict[str, Callable[[overlap_family.Family], Iterable[Record]]] = {
+    "references": lambda members: reference_records(members)[0],
+    "sets": overlap_records.of_sets,
+    "compression": overlap_records.of_compression,
+    "prompts": overlap_records.within_prompts,
+}
 FAMILIES = (
-    "tendencies",
-    "overlap",
-    "likelihood",
-    "novelty",
-    "vectors",
-    "embsim",
-    "composition",
-    "prompts",
+    *("tendencies", "overlap", "likelihood", "novelty", "vectors", "embsim"),
+    *_TENDENCIES,
+    *_OVERLAP,
 )
-_TENDENCIES: list[Callable[[Family], Iterable[Record]]] = [
-    records.type_records,
-    records.heaps_records,
-    records.composition_records,
-    records.distribution_records,
-    records.ngram_records,
-]
 Found = dict[str, Measurement]
+Part = TypeVar("Part")
 _VOCABULARY = Vocabulary()
 _WIDTH = 16  # of vectors
 _NO_MAUVE = 1 << 30  # documents from which on there would be one
@@ -88,14 +90,22 @@ def compare(
     families = set(families)
     found: list[Record] = []
     with Workers(1) as workers:
-        if {"tendencies", "composition"} & families:
+        tendencies = _asked("tendencies", _TENDENCIES, families)
+        if tendencies:
             family = Family(*sides, None, TendencyOptions(stopwords_of("en")), setting, workers)
-            for make in _TENDENCIES if "tendencies" in families else [records.composition_records]:
+            for make in tendencies:
                 found += make(family)
-        if {"overlap", "vectors", "embsim", "prompts"} & families:
+        overlap = _asked("overlap", _OVERLAP, families)
+        if overlap or {"vectors", "embsim"} & families:
             options = overlap_family.OverlapOptions()
             members = overlap_family.Family(*sides, None, options, setting, workers)
-            found += _overlap(members, corpora, families)
+            for of in overlap:
+                found += of(members)
+            if "vectors" in families:
+                vectors = {corpus.name: _vectors(corpus) for corpus in corpora}
+                found += embedding_records(members, vectors, "random", _NO_MAUVE)
+            if "embsim" in families:
+                found += embsim_records(members)
         if "likelihood" in families:
             scorer = Scorer("3-gram", True, _scored, {})
             found += likelihood_records(*sides, scorer, setting)[0]
@@ -108,20 +118,9 @@ def compare(
     }
 
 
-def _overlap(
-    members: overlap_family.Family, corpora: list[Corpus], families: set[str]
-) -> Iterator[Record]:
-    if "overlap" in families:
-        yield from reference_records(members)[0]
-        yield from overlap_records.of_sets(members)
-        yield from overlap_records.of_compression(members)
-    if {"overlap", "prompts"} & families:
-        yield from overlap_records.within_prompts(members)
-    if "vectors" in families:
-        vectors = {corpus.name: _vectors(corpus) for corpus in corpora}
-        yield from embedding_records(members, vectors, "random", _NO_MAUVE)
-    if "embsim" in families:
-        yield from embsim_records(members)
+def _asked(name: str, parts: dict[str, Part], families: set[str]) -> list[Part]:
+    """The parts of a family that are asked for: all if it is asked for itself."""
+    return [make for part, make in parts.items() if {name, part} & families]
 
 
 def _name(record: Measurement) -> str:

@@ -48,7 +48,19 @@ SIDES = {
 }
 Array = NDArray[np.float64]
 Work = tuple[int, int, float]  # number of a split, 0 or 1 for the system, share of a defect
-_COMPOSITION = (".mean", ".variance", ".word_length", ".mattr")
+PARTS = {
+    "embsim": ("embsim",),
+    "vectors": ("similarity", "frechet", "prompt_similarity"),
+    "prompts": ("prompt_",),
+    "sets": ("self_bleu", "distinct"),
+    "references": ("bleu", "corpus_bleu", "repetition"),
+    "compression": ("compression",),
+    "ngrams": ("entropy2", "entropy3"),
+    "heaps": ("heaps", "type_token"),
+    "types": ("zipf", "hapax", "entropy", "unigram", "rank_frequency"),
+    "distributions": ("length.ks", "stopwords.ks", "symbols.ks"),
+    "composition": ("length", "stopwords", "symbols", "word_length", "mattr"),
+}
 
 
 def _speech_goes_on(
@@ -199,16 +211,9 @@ class Promise:
 
 
 def family_of(measure: str) -> str:
-    """The family that `compare` is to be asked for."""
-    if measure in ("overlap.similarity", "overlap.frechet", "overlap.prompt_similarity"):
-        return "vectors"
+    """The family that `compare` is to be asked for, or the part of it."""
     family, _, name = measure.partition(".")
-    if name == "embsim":
-        return "embsim"
-    if name.startswith("prompt_"):
-        return "prompts"
-    is_composition = family == "tendencies" and measure.endswith(_COMPOSITION)
-    return "composition" if is_composition else family
+    return next((part for part, names in PARTS.items() if name.startswith(names)), family)
 
 
 def mean_distance(records: list[Measurement]) -> float:

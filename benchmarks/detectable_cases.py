@@ -89,8 +89,12 @@ _CAPTIONS: Cases = {
     "another topic": ("tendencies.stopwords.variance", "tendencies.symbols.variance"),
 }
 _SPEECHES: Cases = {
-    "words from news": ("overlap.prompt_distinct2", "overlap.prompt_similarity"),
-    "one text repeated": ("overlap.prompt_bleu4", "overlap.prompt_distinct_documents"),
+    "words from news": ("overlap.prompt_distinct2",),
+    "one text repeated": (
+        "overlap.prompt_bleu4",
+        "overlap.prompt_distinct_documents",
+        "overlap.prompt_similarity",
+    ),
 }
 _REVIEWS: Cases = {"a speech goes on": ("novelty.supercopied.training",)}
 
