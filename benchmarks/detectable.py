@@ -48,6 +48,8 @@ SIDES = {
 }
 Array = NDArray[np.float64]
 Work = tuple[int, int, float]  # number of a split, 0 or 1 for the system, share of a defect
+COUNTS = ("sets", "types", "ngrams", "distributions")  # whose verdicts need no permutation
+FEWEST = 19  # of permutations
 PARTS = {
     "embsim": ("embsim",),
     "vectors": ("similarity", "frechet", "prompt_similarity"),
@@ -130,7 +132,8 @@ class Study:
         family = family_of(measure)
         keys = [(defect if share else "", family, (k, which, share)) for k, which, share in work]
         missing = list(dict.fromkeys(key for key in keys if key not in self._made))
-        spoilt = Spoilt(self.dealt, defect, (family,), self.options.resamples)
+        resamples = FEWEST if family in COUNTS else self.options.resamples
+        spoilt = Spoilt(self.dealt, defect, (family,), resamples)
         found = self.workers.map_in_processes(spoilt, [key[2] for key in missing])
         self._made.update(zip(missing, found, strict=True))
         return [self._made[key][measure] for key in keys]
