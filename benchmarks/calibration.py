@@ -22,6 +22,7 @@ from human_texts import DEALT, Dealt
 
 from textassay.corpus.documents import Document
 from textassay.corpus.units import unit_keys
+from textassay.corpus.vocabulary import Vocabulary
 from textassay.parallel import Workers
 from textassay.results import Measurement, parse_signature
 
@@ -59,7 +60,7 @@ def deal(dealt: Dealt, seed: int) -> tuple[list[Document], list[Document]]:
 @cache
 def units_of(dealt: Dealt) -> list[str]:
     """The unit of each document."""
-    return unit_keys(corpus_of(dealt.read(), "all"), dealt.unit)
+    return unit_keys(corpus_of(dealt.read(), "all", Vocabulary()), dealt.unit)
 
 
 def calibrate(dealt: Dealt, options: argparse.Namespace) -> None:

@@ -63,14 +63,13 @@ FAMILIES = (
 )
 Found = dict[str, Measurement]
 Part = TypeVar("Part")
-_VOCABULARY = Vocabulary()
 _WIDTH = 16  # of vectors
 _NO_MAUVE = 1 << 30  # documents from which on there would be one
 
 
-def corpus_of(documents: list[Document], name: str) -> Corpus:
-    """Tokenized documents; all of one vocabulary."""
-    return Corpus.from_documents(documents, make_tokenizer("words"), _VOCABULARY, name=name)
+def corpus_of(documents: list[Document], name: str, vocabulary: Vocabulary) -> Corpus:
+    """Tokenized documents."""
+    return Corpus.from_documents(documents, make_tokenizer("words"), vocabulary, name=name)
 
 
 def compare(
@@ -84,7 +83,8 @@ def compare(
 ) -> Found:
     """Measurements of the system; those of novelty by measure and, but for `both`, source."""
     setting = Setting({"v": "0"}, unit, n_resamples, {}, "equal", np.random.SeedSequence(seed))
-    corpora = [corpus_of(system, "system"), corpus_of(human, "human")]
+    vocabulary = Vocabulary()
+    corpora = [corpus_of(system, "system", vocabulary), corpus_of(human, "human", vocabulary)]
     texts = [Text(corpus.name, [corpus]) for corpus in corpora]
     sides = (texts[:1], texts[1:])
     families = set(families)
