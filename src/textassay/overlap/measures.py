@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textassay.overlap.prompts import PAIRS
 from textassay.overlap.set_statistics import DISTINCT, ORDERS
 from textassay.stats.count_records import CountMeasure
 from textassay.stats.ratio_records import Column
@@ -39,5 +40,5 @@ OF_PROMPT_SIMILARITY = Column(
 OF_PROMPTS = (
     Column("overlap.prompt_bleu4", "score of two samples of a prompt", event=0.0),
     Column("overlap.prompt_distinct2", "share of 2-grams of two samples of a prompt", event=0.0),
-    Column("overlap.prompt_distinct_documents", "share of pairs of a prompt", event=0.0),
+    Column("overlap.prompt_distinct_documents", "share of pairs of a prompt", event=1 / PAIRS),
 )

@@ -15,7 +15,8 @@ from textassay.stats.ratio_sums import RatioSums
 
 Array = NDArray[np.float64]
 MOST = 32  # samples of a prompt that are looked at
-_PAIRS = 1 << 15  # at a time
+PAIRS = MOST * (MOST - 1) // 2  # of a prompt at most
+_AT_A_TIME = 1 << 15  # pairs
 
 
 def prompt_sums(
@@ -94,7 +95,7 @@ def _pair_bleu(
     at = 0
     while at < len(members):
         end, pairs = at, 0
-        while end < len(members) and (end == at or pairs < _PAIRS):
+        while end < len(members) and (end == at or pairs < _AT_A_TIME):
             pairs += members[end].size * (members[end].size - 1)
             end += 1
         one, two, prompt = [], [], []

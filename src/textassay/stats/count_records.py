@@ -49,6 +49,16 @@ class CountMeasure:
     bounds: tuple[float, float]
     direction: str = "human"
 
+    def reach(self, error: float, units: int, other_units: int) -> float:
+        """How far the interval of a distance reaches, before it is cut to what is possible.
+
+        A distance of shares is known no better than what one unit more of either side changes:
+        between texts that show nothing at all (no symbol, say) parts of them never differ.
+        """
+        if self.bounds == (0.0, 1.0):
+            error = max(error, float(np.hypot(1 / units, 1 / other_units)))
+        return reach_of(min(units, other_units)) * error
+
 
 @dataclass(frozen=True)
 class Side:
@@ -200,7 +210,7 @@ class CountBench:
         distance, error = float(found.distance[k]), float(found.standard_error[k])
         reach: float | None = None
         if measure.is_distance:
-            reach = reach_of(min(side.units, human_units)) * error
+            reach = measure.reach(error, side.units, human_units)
             low, high = clipped(distance, reach, measure.bounds)
         else:
             value, human = float(found.value[k]), float(found.human[k])

@@ -41,7 +41,8 @@ class RatioComparison:
     ----------
     distance : system less human
     low, high : its 95 % interval
-    standard_error : of the distance; a quarter of the interval where it rests on few units
+    standard_error : of the distance; a quarter of the interval where it rests on few units, half of
+        its part towards no difference for variances
     floor : mean absolute distance under permutation
     pvalue : two-sided, of the studentized permutation test (sign-flip test if paired)
     pvalue_joint : the same adjusted over all K measures by step-down max-T
@@ -164,6 +165,8 @@ def compare_ratios(
     joined = sparse | spreads
     low, high = np.where(joined, mover_low, low), np.where(joined, mover_high, high)
     error = np.where(sparse, (high - low) / (2 * Z95), error)
+    nearer = np.where(distance >= 0, distance - low, high - distance)
+    error = np.where(spreads & ~sparse, nearer / Z95, error)  # its interval is not symmetric
     larger = (np.abs(null_t) >= np.abs(t) * (1 - 1e-12)).sum(axis=0)
     pvalue = np.where(defined, (1 + larger) / (1 + len(null_t)), np.nan)
     pvalue_joint = np.full(distance.shape, np.nan)
