@@ -179,6 +179,10 @@ def test_samples_of_one_prompt(command: Run, tmp_path: Path) -> None:
         assert found["n_units"] == 30
     assert measured(records, "overlap.prompt_bleu4", "same")["value"] == 1
     assert measured(records, "overlap.prompt_distinct_documents", "same")["value"] == 0
+    # no equal pair on either side says little of how often there is one
+    unseen = measured(records, "overlap.prompt_distinct_documents", "varied")
+    assert (unseen["verdict"], unseen["warnings"]) == ("undecided", ["few-events"])
+    assert unseen["detectable"] > unseen["reference"] > 0
     # prompts that references answer are left out on the other side
     assert measured(records, "overlap.bleu4", "varied")["n_documents"] == 60
 

@@ -309,6 +309,21 @@ def test_degenerate_texts_have_defined_answers(
         assert found["heaps.beta", "s"].value is None
 
 
+def test_what_no_text_shows_is_not_known_to_be_equal(command: Run, tmp_path: Path) -> None:
+    for name, words in (("s", ["cat dog", "a bird"]), ("h", ["the bird", "a dog sings"])):
+        (tmp_path / f"{name}.txt").write_text("\n".join(words * 50) + "\n")
+    out = tmp_path / "out"
+    system, human = f"s={tmp_path / 's.txt'}", tmp_path / "h.txt"
+    code, _, err = command("tendencies", system, "--human", human, "--out", out, "--resamples", 99)
+    assert code == 0, err
+    found = measured(out)["symbols.ks", "s"]
+    assert (found.distance, found.distance_low, found.reference) == (0, 0, 0)
+    # one document more with a symbol on either side would be no surprise
+    assert found.distance_high == pytest.approx(1.984 * np.sqrt(2) / 100, rel=1e-3)
+    assert found.verdict == "undecided"
+    assert found.detectable == found.distance_high
+
+
 def test_lengths_that_were_cut_have_no_verdict(command: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
 

@@ -58,7 +58,8 @@ def bounded_interval(
     middle, step = logit(share), reach / room / (share * (1 - share))
     low, high = (smallest + room * float(expit(middle + end)) for end in (-step, step))
     farthest = _FARTHEST * reach
-    return max(low, value - farthest), min(high, value + farthest)
+    # logit and expit may lose the last digits
+    return min(value, max(low, value - farthest)), max(value, min(high, value + farthest))
 
 
 def clipped(
