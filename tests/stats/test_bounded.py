@@ -61,8 +61,8 @@ def test_it_is_near_to_poisson_limits_of_few_events() -> None:
         low, high = ends(value, reach)
         upper = 1e-4 * scipy.stats.chi2.ppf(0.975, 2 * events + 2) / 2
         lower = 1e-4 * scipy.stats.chi2.ppf(0.025, 2 * events) / 2
-        assert 0.85 * upper < high < 1.15 * upper
-        assert abs(low - lower) < 0.2 * value
+        assert 0.92 * upper < high < 1.05 * upper
+        assert abs(low - lower) < 0.04 * value
 
 
 def test_shares_near_one_are_held_where_symmetric_intervals_miss_them_on_one_side() -> None:
@@ -76,7 +76,7 @@ def test_shares_near_one_are_held_where_symmetric_intervals_miss_them_on_one_sid
     missed = {name: (rows > truth)[:, 0].mean() for name, rows in (("plain", plain), ("", found))}
     assert missed["plain"] > 0.045
     assert missed[""] < 0.035
-    assert 0.93 < np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) < 0.97
+    assert 0.94 < np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) < 0.97
 
 
 @given(st.lists(st.floats(0, 10), min_size=4, max_size=4), st.floats(-1, 1))

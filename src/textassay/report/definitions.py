@@ -81,7 +81,7 @@ def _tendencies(measured: Sequence[Measurement]) -> Terms:
             "what depends on the size of a text (ranks, unigrams, hapax, entropy, KS) is compared "
             "at one size, the system's or half of the human text if that is less, averaged over 40 "
             "random subsamples; size is in the signature. Intervals of these are 1.96 standard "
-            "errors (a little more where units are few; on the logit scale between two bounds) "
+            "errors (a little more where units are few; longer away from a near bound) "
             "from random parts of both texts.",
         ),
     ]

@@ -2,7 +2,7 @@
 
 Of 100 captions 98 in a hundred 4-grams are distinct: what varies is how few are not, and few things
 vary more upwards than down. Intervals as long on either side held the truth 91 times in a hundred,
-nearly always missing it below; on the logit scale they hold it 94 times, missing it on both sides.
+nearly always missing it on one side; these hold it 95 times.
 """
 
 from __future__ import annotations
@@ -34,17 +34,19 @@ def bounded_interval(
 
     Notes
     -----
-    The logit's interval: its error is that of the value over p (1 - p), p being the value's share
-    of the room between the bounds (delta method). Where the error is as large as what is left to
-    the bound, exponents run away, so that no end lies farther off than 1.7 times the plain reach,
-    which is how far Poisson limits of two to four events do (Garwood 1936).
+    Each end is the farther one of two: of the logit's interval, and of that of the arc sine of the
+    root, p being the value's share of the room between the bounds (delta method). Towards the
+    nearer bound it is the latter, away from it the former, and the two together follow the exact
+    limits of a Poisson count (Garwood 1936) down to two events. Where the error is as large as what
+    is left to the bound exponents run away, so that no end lies farther off than 1.7 times the
+    plain reach, which is how far Garwood's do.
 
     Examples
     --------
     >>> [round(end, 3) for end in bounded_interval(0.5, 0.1, (0.0, 1.0))]
     [0.401, 0.599]
     >>> [round(end, 3) for end in bounded_interval(0.98, 0.016, (0.0, 1.0))]
-    [0.956, 0.991]
+    [0.956, 0.993]
     >>> bounded_interval(1.0, 0.1, (0.0, 1.0))
     (0.9, 1.0)
     """
@@ -55,11 +57,18 @@ def bounded_interval(
     if not smallest < value < largest or not np.isfinite(room) or np.isnan(reach):
         return clipped(value, reach, bounds)
     share = (value - smallest) / room
-    middle, step = logit(share), reach / room / (share * (1 - share))
-    low, high = (smallest + room * float(expit(middle + end)) for end in (-step, step))
-    farthest = _FARTHEST * reach
-    # logit and expit may lose the last digits
-    return min(value, max(low, value - farthest)), max(value, min(high, value + farthest))
+    spread = share * (1 - share)
+    step = reach / room / spread
+    angle, turn = np.arcsin(np.sqrt(share)), reach / room / (2 * np.sqrt(spread))
+    ends = []
+    for sign in (-1, 1):
+        by_logit = smallest + room * float(expit(logit(share) + sign * step))
+        by_angle = smallest + room * float(np.sin(np.clip(angle + sign * turn, 0, np.pi / 2)) ** 2)
+        # logit and arc sine may lose the last digits
+        far = max(sign * (by_angle - value), sign * (by_logit - value), 0.0)
+        far = min(far, _FARTHEST * reach)
+        ends.append(min(max(value + sign * far, smallest), largest))
+    return ends[0], ends[1]
 
 
 def clipped(
