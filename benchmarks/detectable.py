@@ -38,8 +38,11 @@ from textassay.corpus.files import find_files
 from textassay.parallel import Workers
 from textassay.results import Measurement
 
-# shares of words or documents, each .6 above the one before
-GRID = tuple(float(f"{share:.2g}") for share in np.geomspace(0.001, 0.9, 15))
+# shares of words or documents: each .6 above the one before, then nearer to each other, where
+# distances no longer grow in step with them
+GRID = tuple(
+    float(f"{share:.2g}") for share in (*np.geomspace(0.001, 0.3, 13), *np.linspace(0.4, 1, 7))
+)
 PASSAGE = 120  # words of a speech that go on a review
 SIDES = {
     "captions": Dealt(caption_documents, CAPTIONS, 500, 500, "document"),
