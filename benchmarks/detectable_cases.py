@@ -38,7 +38,6 @@ _CAPTIONS: Cases = {
         "overlap.compression_ratio",
         "overlap.similarity",
         "overlap.frechet",
-        "overlap.embsim",
         "novelty.pointwise",
         "novelty.pointwise_untruncated",
         "likelihood.nll_sentence",
@@ -80,6 +79,7 @@ _CAPTIONS: Cases = {
         "overlap.distinct2",
         "overlap.distinct_documents",
         "overlap.compression_ratio",
+        "overlap.embsim",
     ),
     "first half said twice": (
         "overlap.repetition4",
