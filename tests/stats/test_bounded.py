@@ -7,7 +7,12 @@ import scipy.stats
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from textassay.stats.bounded import bounded_interval, clipped, difference_interval
+from textassay.stats.bounded import (
+    bounded_difference,
+    bounded_interval,
+    clipped,
+    difference_interval,
+)
 
 SHARES = st.floats(0.001, 0.999)
 REACHES = st.floats(0.0, 2.0)
@@ -38,6 +43,24 @@ def test_what_is_left_to_the_bound_has_the_mirrored_interval(value: float, reach
 def test_other_bounds_scale_it(value: float, reach: float, least: float, room: float) -> None:
     found = ends(least + room * value, room * reach, (least, least + room))
     np.testing.assert_allclose(found, least + room * ends(value, reach), atol=1e-7)
+
+
+@given(SHARES, REACHES, REACHES)
+def test_a_side_on_a_bound_hides_no_difference_of_none(
+    value: float, reach: float, other: float
+) -> None:
+    """Parts of a text that lies on a bound never leave it; the other text may be like it still."""
+    for bound in (0.0, 1.0, 1.0 - 1e-16, 1e-16):
+        apart = value - bound
+        low, high = bounded_difference((value, bound), (reach, other), UNIT)
+        assert low is not None
+        assert high is not None
+        assert np.isclose(high - apart, np.hypot(reach, other))
+        assert np.isclose(apart - low, np.hypot(reach, other))
+
+
+def test_a_share_that_rounds_to_one() -> None:
+    assert bounded_interval(1 - 2**-53, 0.1, (-1.0, 1.0)) == (1 - 2**-53 - 0.1, 1.0)
 
 
 @given(SHARES)

@@ -18,6 +18,7 @@ from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
 ORDERS = (2, 3, 4, 5)  # of BLEU and Self-BLEU
 DISTINCT = (1, 2, 3, 4)
 _FEW = 20  # repeated documents below which they are counted
+_UNSEEN = 3.55  # the square of 3.7 / 1.96
 _LARGE, _LARGEST = 100_000, 1_000_000  # tokens above which fewer sets are drawn
 
 
@@ -128,12 +129,14 @@ class DistinctStatistics(Drawn):
         Parts of a text whose documents all differ do not vary, but the next text may hold a
         repeated one: with no repeat, 1.96 of these errors are the exact limit of 3.7 repeats in
         all documents, as a share in half as many: texts are compared at half of the human size.
+        The same for n-grams of which none is repeated, as a repeated document repeats all of its.
         """
-        out = np.zeros(self.values)
         texts = self.texts[sample.categories]
         repeated = texts.size - np.unique(texts).size
+        unseen = math.sqrt(_UNSEEN) / (2 * texts.size)
+        out = np.where(self.describe(sample.counts()[None])[0] == 1, unseen, 0.0)
         if repeated < _FEW:
-            out[-1] = math.sqrt(repeated + 3.55) / (2 * texts.size)
+            out[-1] = math.sqrt(repeated + _UNSEEN) / (2 * texts.size)
         return out
 
     def describe(self, counts: Counts) -> Array:

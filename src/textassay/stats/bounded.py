@@ -7,7 +7,7 @@ nearly always missing it on one side; these hold it 95 times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,22 @@ from numpy.typing import NDArray
 from textassay.results import finite
 
 Array = NDArray[np.float64]
-_FARTHEST = 1.7  # times the plain reach; 95 % limits of few events reach no farther for their error
+_FARTHEST = 1.7  # times the plain reach, as far as the limits of three events lie
+_NOISE = 1e-12  # of the room between bounds: less is rounding
+
+
+def lies_between(value: float, bounds: tuple[float, float]) -> bool:
+    """Whether a value lies between two bounds, and on none of them.
+
+    Examples
+    --------
+    >>> lies_between(0.5, (0.0, 1.0)), lies_between(1 - 1e-16, (0.0, 1.0))
+    (True, False)
+    >>> lies_between(0.5, (0.0, float("inf")))
+    False
+    """
+    room = bounds[1] - bounds[0]
+    return bool(np.isfinite(room) and _NOISE * room < value - bounds[0] < (1 - _NOISE) * room)
 
 
 def bounded_interval(
@@ -37,9 +52,9 @@ def bounded_interval(
     Each end is the farther one of two: of the logit's interval, and of that of the arc sine of the
     root, p being the value's share of the room between the bounds (delta method). Towards the
     nearer bound it is the latter, away from it the former, and the two together follow the exact
-    limits of a Poisson count (Garwood 1936) down to two events. Where the error is as large as what
-    is left to the bound exponents run away, so that no end lies farther off than 1.7 times the
-    plain reach, which is how far Garwood's do.
+    limits of a Poisson count (Garwood 1936) down to three events. Where the error is as large as
+    what is left to the bound exponents run away, so that no end lies farther off than 1.7 times the
+    plain reach, which is how far Garwood's do then.
 
     Examples
     --------
@@ -52,10 +67,10 @@ def bounded_interval(
     """
     from scipy.special import expit, logit
 
+    if not lies_between(value, bounds) or np.isnan(reach):
+        return clipped(value, reach, bounds)
     smallest, largest = bounds
     room = largest - smallest
-    if not smallest < value < largest or not np.isfinite(room) or np.isnan(reach):
-        return clipped(value, reach, bounds)
     share = (value - smallest) / room
     spread = share * (1 - share)
     step = reach / room / spread
@@ -81,8 +96,44 @@ def clipped(
     return finite(low), finite(high)
 
 
+def bounded_difference(
+    values: tuple[float, float], reaches: tuple[float, float], bounds: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """The interval of a difference of two values between the same bounds; None where there is none.
+
+    Parameters
+    ----------
+    values : tuple of float
+        The difference is the first less the second.
+    reaches : tuple of float
+        As for :func:`bounded_interval`.
+    bounds : tuple of float
+
+    Notes
+    -----
+    The two intervals joined (:func:`difference_interval`). But parts of a text that lies on a bound
+    tell nothing of how far it may be from it: then, and without bounds, the interval is symmetric.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in bounded_difference((0.98, 0.99), (0.016, 0.01), (0.0, 1.0))]
+    [-0.035, 0.011]
+    >>> [round(end, 3) for end in bounded_difference((0.98, 1.0), (0.03, 0.0), (0.0, 1.0))]
+    [-0.05, 0.01]
+    """
+    if not all(lies_between(value, bounds) for value in values):
+        apart = values[0] - values[1]
+        return clipped(apart, float(np.hypot(*reaches)), (-np.inf, np.inf))
+    rows = [
+        np.array([[value], *([end] for end in bounded_interval(value, reach, bounds))], np.float64)
+        for value, reach in zip(values, reaches, strict=True)
+    ]
+    low, high = difference_interval(*rows)
+    return finite(low[0]), finite(high[0])
+
+
 def difference_interval(
-    one: Sequence[Array], other: Sequence[Array], correlation: Array | float = 0.0
+    one: Iterable[Array], other: Iterable[Array], correlation: Array | float = 0.0
 ) -> tuple[Array, Array]:
     """Intervals of differences from those of two values each: MOVER (Zou and Donner 2008).
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from textassay.parallel import Workers
 from textassay.results import Measurement, Record, Series, finite
-from textassay.stats.bounded import bounded_interval, clipped, difference_interval
+from textassay.stats.bounded import bounded_difference, bounded_interval, clipped
 from textassay.stats.count_comparison import (
     CountComparison,
     averaging_errors,
@@ -49,15 +49,15 @@ class CountMeasure:
     bounds: tuple[float, float]
     direction: str = "human"
 
-    def reach(self, error: float, units: int, other_units: int) -> float:
-        """How far the interval of a distance reaches, before it is cut to what is possible.
+    def error(self, error: float, units: int, other_units: int) -> float:
+        """The standard error of a distance, but not 0 where it is one of shares.
 
-        A distance of shares is known no better than what one unit more of either side changes:
-        between texts that show nothing at all (no symbol, say) parts of them never differ.
+        Parts of texts that show nothing at all (no symbol, say) never differ, but one document more
+        on either side may show something.
         """
-        if self.bounds == (0.0, 1.0):
-            error = max(error, float(np.hypot(1 / units, 1 / other_units)))
-        return reach_of(min(units, other_units)) * error
+        if error or self.bounds != (0.0, 1.0):
+            return error
+        return float(np.hypot(1 / units, 1 / other_units))
 
 
 @dataclass(frozen=True)
@@ -210,19 +210,18 @@ class CountBench:
         distance, error = float(found.distance[k]), float(found.standard_error[k])
         reach: float | None = None
         if measure.is_distance:
-            reach = measure.reach(error, side.units, human_units)
+            error = measure.error(error, side.units, human_units)
+            reach = reach_of(min(side.units, human_units)) * error
             low, high = clipped(distance, reach, measure.bounds)
         else:
             value, human = float(found.value[k]), float(found.human[k])
-            distance = without_noise(distance, value, human)
             own = reach_of(side.units) * float(found.value_error[k])
             theirs = reach_of(human_units) * float(found.human_error[k])
-            ends = bounded_interval(value, own, measure.bounds)
-            human_ends = bounded_interval(human, theirs, measure.bounds)
             record.value, record.human = finite(value), finite(human)
-            record.value_low, record.value_high = ends
-            rows = np.array([[value, *ends], [human, *human_ends]], np.float64)[:, :, None]
-            low, high = (finite(end[0]) for end in difference_interval(*rows))
+            record.value_low, record.value_high = bounded_interval(value, own, measure.bounds)
+            ends = bounded_difference((value, human), (own, theirs), measure.bounds)
+            low, high = (None if end is None else without_noise(end, value, human) for end in ends)
+            distance = without_noise(distance, value, human)
         record.distance = finite(distance)
         record.distance_low, record.distance_high = low, high
         record.p_value = finite(found.pvalue[k])

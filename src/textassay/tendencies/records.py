@@ -12,7 +12,7 @@ from textassay.parallel import Workers
 from textassay.results import DocumentSums, Measurement, Record, documents_of, finite
 from textassay.stats.bounded import clipped
 from textassay.stats.count_comparison import common_size, distance_errors, distances_at
-from textassay.stats.count_records import CountMeasure, Side
+from textassay.stats.count_records import CountMeasure, Side, reach_of
 from textassay.stats.grouped import (
     EVERYTHING,
     EntropyStatistics,
@@ -277,6 +277,7 @@ def _distances(
     rows = distances_at(mine, theirs, statistics, size, rng, family.workers)
     rng = setting.rng(*names, "errors")
     errors = distance_errors(mine, theirs, statistics, rng, family.workers)
+    reach = reach_of(min(mine.units, theirs.units))
     for measure in measures:
         if not measure.is_distance:
             continue
@@ -285,8 +286,8 @@ def _distances(
         shown = None if tests.full_size else items
         record = tests.blank(measure, family.side(sample), shown, against=far.name)
         record.distance = finite(distance)
-        reach = measure.reach(float(errors[k]), mine.units, theirs.units)
-        low, high = clipped(distance, reach, measure.bounds)
+        error = measure.error(float(errors[k]), mine.units, theirs.units)
+        low, high = clipped(distance, reach * error, measure.bounds)
         record.distance_low, record.distance_high = low, high
         yield record
 
