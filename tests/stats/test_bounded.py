@@ -13,6 +13,8 @@ from textassay.stats.bounded import (
     clipped,
     difference_interval,
 )
+from textassay.stats.count_records import EntropyMeasure
+from textassay.stats.grouped import EntropyStatistics, Grouped
 
 SHARES = st.floats(0.001, 0.999)
 REACHES = st.floats(0.0, 2.0)
@@ -112,3 +114,24 @@ def test_a_difference_turns_round_with_its_sides(parts: list[float], correlation
     assert low <= 1.0 <= high
     if correlation == 0:  # as far as the farther part alone, at least
         assert high - 1.0 >= max(parts[1], parts[2]) - 1e-9
+
+
+def test_entropy_lies_below_the_logarithm_of_the_items() -> None:
+    measure = EntropyMeasure("entropy", "bits", 0, False, (0.0, np.inf))
+    assert measure.bounds_at(1024) == (0.0, 10.0)
+    assert measure.bounds_at(None) == (0.0, np.inf)
+    # more of it may be new, but not much more
+    low, high = ends(9.9, 0.06, measure.bounds_at(1024))
+    assert 9.9 - low > 1.2 * (high - 9.9)
+
+
+def test_items_of_which_none_stands_twice_are_not_known_to_be_all_new() -> None:
+    def text(*numbers: int) -> Grouped:
+        return Grouped(np.array(numbers, np.int32), np.arange(len(numbers) + 1), 10)
+
+    statistics = EntropyStatistics()
+    # 3.69 of 5 units repeated, each of which takes 2 / 5 bits away; as a share in half as many
+    (error,) = statistics.least_errors(text(0, 1, 2, 3, 4))
+    assert np.isclose(1.96 * error, 3.69 / 5, rtol=1e-4)
+    assert statistics.least_errors(text(0, 1, 2, 3, 3)) == 0
+    assert statistics.least_errors(text()) == 0

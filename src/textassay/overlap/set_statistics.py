@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from textassay.overlap.document_ngrams import DocumentNgrams, OrderNgrams
 from textassay.stats.grouped import Array, Counts, Drawn, Draws, Grouped
+from textassay.stats.verdicts import UNSEEN
 
 ORDERS = (2, 3, 4, 5)  # of BLEU and Self-BLEU
 DISTINCT = (1, 2, 3, 4)
 _FEW = 20  # repeated documents below which they are counted
-_UNSEEN = 3.55  # the square of 3.7 / 1.96
 _LARGE, _LARGEST = 100_000, 1_000_000  # tokens above which fewer sets are drawn
 
 
@@ -133,10 +133,10 @@ class DistinctStatistics(Drawn):
         """
         texts = self.texts[sample.categories]
         repeated = texts.size - np.unique(texts).size
-        unseen = math.sqrt(_UNSEEN) / (2 * texts.size)
+        unseen = UNSEEN / (2 * texts.size)
         out = np.where(self.describe(sample.counts()[None])[0] == 1, unseen, 0.0)
         if repeated < _FEW:
-            out[-1] = math.sqrt(repeated + _UNSEEN) / (2 * texts.size)
+            out[-1] = math.sqrt(repeated + UNSEEN**2) / (2 * texts.size)
         return out
 
     def describe(self, counts: Counts) -> Array:

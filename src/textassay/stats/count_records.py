@@ -49,6 +49,10 @@ class CountMeasure:
     bounds: tuple[float, float]
     direction: str = "human"
 
+    def bounds_at(self, items: int | None) -> tuple[float, float]:
+        """Smallest and largest value of so many items; None: of any number."""
+        return self.bounds
+
     def error(self, error: float, units: int, other_units: int) -> float:
         """The standard error of a distance, but not 0 where it is one of shares.
 
@@ -58,6 +62,14 @@ class CountMeasure:
         if error or self.bounds != (0.0, 1.0):
             return error
         return float(np.hypot(1 / units, 1 / other_units))
+
+
+class EntropyMeasure(CountMeasure):
+    """Bits of an item, which so many items, all unlike, have the logarithm of at most."""
+
+    def bounds_at(self, items: int | None) -> tuple[float, float]:
+        """0 and the logarithm; without number, infinity."""
+        return (0.0, float("inf") if items is None else float(np.log2(items)))
 
 
 @dataclass(frozen=True)
@@ -173,7 +185,8 @@ class CountBench:
         else:
             errors = np.hypot(self.errors(kind, sample, statistics, size), averaging_errors(rows))
             reach = reach_of(side.units) * float(errors[measure.column])
-        record.value_low, record.value_high = bounded_interval(value, reach, measure.bounds)
+        bounds = measure.bounds_at(shown)
+        record.value_low, record.value_high = bounded_interval(value, reach, bounds)
         return [record]
 
     def blank(
@@ -206,7 +219,8 @@ class CountBench:
     ) -> Measurement:
         """A measurement of one measure, compared with human text."""
         k = measure.column
-        record = self.blank(measure, side, None if self.full_size else found.items, **parts)
+        size = None if self.full_size else found.items
+        record = self.blank(measure, side, size, **parts)
         distance, error = float(found.distance[k]), float(found.standard_error[k])
         reach: float | None = None
         if measure.is_distance:
@@ -218,8 +232,9 @@ class CountBench:
             own = reach_of(side.units) * float(found.value_error[k])
             theirs = reach_of(human_units) * float(found.human_error[k])
             record.value, record.human = finite(value), finite(human)
-            record.value_low, record.value_high = bounded_interval(value, own, measure.bounds)
-            ends = bounded_difference((value, human), (own, theirs), measure.bounds)
+            bounds = measure.bounds_at(size)
+            record.value_low, record.value_high = bounded_interval(value, own, bounds)
+            ends = bounded_difference((value, human), (own, theirs), bounds)
             low, high = (None if end is None else without_noise(end, value, human) for end in ends)
             distance = without_noise(distance, value, human)
         record.distance = finite(distance)

@@ -10,6 +10,7 @@ Verdict = Literal["within human variation", "differs", "undecided"]
 
 FEWEST_UNITS = 4  # that tell anything of how they vary
 Z95 = 1.959964  # standard errors on either side of a 95 % interval
+UNSEEN = 3.69 / Z95  # standard error of a count of none: 1.96 of it are the exact limit of 3.69
 _POWER = 0.841621  # standard errors below its mean that an estimate lies 1 time in 5
 
 
