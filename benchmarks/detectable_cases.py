@@ -34,6 +34,7 @@ _CAPTIONS: Cases = {
         "overlap.self_bleu5",
         "overlap.distinct1",
         "overlap.distinct2",
+        "overlap.distinct3",
         "overlap.distinct4",
         "overlap.compression_ratio",
         "overlap.similarity",
@@ -45,7 +46,6 @@ _CAPTIONS: Cases = {
     "neighbours swapped": (
         "overlap.bleu4",
         "overlap.bleu5",
-        "overlap.distinct3",
         "novelty.ngram4",
         "likelihood.nll_token",
     ),
