@@ -105,6 +105,6 @@ def touched(
         words = document.text.split()
         if words:
             changed = defect(words, rng.random(len(words)) < share, rng)
-            document = replace(document, text=" ".join(changed or words))
+            document = replace(document, text=" ".join(changed or words[:1]))
         found.append(document)
     return found
