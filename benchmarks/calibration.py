@@ -15,6 +15,7 @@ import argparse
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from comparisons import FAMILIES, Found, compare, corpus_of
@@ -38,23 +39,21 @@ class Split:
     def __call__(self, seed: int) -> Found:
         """Measurements of the split."""
         dealt = self.dealt
-        system, human = deal(dealt, seed)
+        sizes = (dealt.n, dealt.m)
+        system, human = deal(dealt, sizes, np.random.default_rng([seed, *sizes]))
         return compare(
             system, human, dealt.training, dealt.unit, self.families, self.resamples, seed
         )
 
 
-def deal(dealt: Dealt, seed: int) -> tuple[list[Document], list[Document]]:
-    """The two sides of a split."""
+def deal(dealt: Dealt, sizes: tuple[int, ...], rng: np.random.Generator) -> list[list[Document]]:
+    """Sides of so many units each, drawn at random; documents stay in their order."""
     documents, units = dealt.read(), units_of(dealt)
     names = list(dict.fromkeys(units))
-    order = np.random.default_rng([seed, dealt.n, dealt.m]).permutation(len(names))
-    mine = {names[i] for i in order[: dealt.n]}
-    theirs = {names[i] for i in order[dealt.n : dealt.n + dealt.m]}
-    system, human = (
-        [d for d, u in zip(documents, units, strict=True) if u in side] for side in (mine, theirs)
-    )
-    return system, human
+    order = rng.permutation(len(names))
+    ends = np.cumsum((0, *sizes))
+    parts = [{names[i] for i in order[a:b]} for a, b in pairwise(ends)]
+    return [[d for d, u in zip(documents, units, strict=True) if u in part] for part in parts]
 
 
 @cache

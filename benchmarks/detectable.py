@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from calibration import units_of
+from calibration import deal
 from comparisons import Found, compare
 from detectable_cases import CASES
 from human_texts import (
@@ -26,6 +26,7 @@ from human_texts import (
     SPEECHES,
     Dealt,
     caption_documents,
+    documents_of,
     review_documents,
     speech_documents,
 )
@@ -33,8 +34,6 @@ from numpy.typing import NDArray
 from planted_defects import DEFECTS, spoilt
 from word_defects import WORD_DEFECTS, touched
 
-from textassay.corpus.documents import Document, Reading, read_documents
-from textassay.corpus.files import find_files
 from textassay.parallel import Workers
 from textassay.results import Measurement
 
@@ -78,7 +77,7 @@ def _speech_goes_on(
 
 @cache
 def _speeches() -> list[str]:
-    return [document.text for document in read_documents(find_files(str(SPEECHES)), Reading())]
+    return [document.text for document in documents_of(SPEECHES)]
 
 
 DOCUMENT_DEFECTS = {**DEFECTS, "a speech goes on": _speech_goes_on}
@@ -100,7 +99,8 @@ class Spoilt:
     def __call__(self, work: Work) -> Found:
         """Measurements of a system."""
         split, which, share = work
-        sides = deal(self.dealt, split // 3)
+        dealt, n = self.dealt, self.dealt.n
+        sides = deal(dealt, (n, n, n), np.random.default_rng([split // 3, n]))
         human, *systems = (sides[(split + k) % 3] for k in range(3))
         system = systems[which]
         rng = np.random.default_rng([split, 55, which])
@@ -108,19 +108,9 @@ class Spoilt:
             system = touched(system, WORD_DEFECTS[self.defect], share, rng)
         elif share:
             system = spoilt(system, DOCUMENT_DEFECTS[self.defect], share, rng)
-        dealt = self.dealt
         return compare(
             system, human, dealt.training, dealt.unit, self.families, self.resamples, split
         )
-
-
-def deal(dealt: Dealt, seed: int) -> list[list[Document]]:
-    """Three sides of as many units each."""
-    documents, units = dealt.read(), units_of(dealt)
-    names = list(dict.fromkeys(units))
-    order = np.random.default_rng([seed, dealt.n]).permutation(len(names))
-    parts = [{names[i] for i in order[k * dealt.n : (k + 1) * dealt.n]} for k in range(3)]
-    return [[d for d, u in zip(documents, units, strict=True) if u in part] for part in parts]
 
 
 class Study:

@@ -22,11 +22,15 @@ NOVEL = PUBLISHED / "war-and-peace" / "wap.train.txt"
 WORDS = 60  # of a stretch of a speech
 
 
+def documents_of(path: Path) -> list[Document]:
+    """Of one file."""
+    return read_documents(find_files(str(path)), Reading())
+
+
 @cache
 def caption_documents() -> list[Document]:
     """COCO captions, each a unit of its own."""
-    path = PUBLISHED / "texygen-samples" / "test_coco.txt"
-    return read_documents(find_files(str(path)), Reading())
+    return documents_of(PUBLISHED / "texygen-samples" / "test_coco.txt")
 
 
 @cache
@@ -53,8 +57,7 @@ def similar_speech_documents() -> list[Document]:
 @cache
 def review_documents() -> list[Document]:
     """Film reviews of 700 words, each a unit of its own."""
-    path = PUBLISHED / "movie-reviews.jsonl.gz"
-    return read_documents(find_files(str(path)), Reading())
+    return documents_of(PUBLISHED / "movie-reviews.jsonl.gz")
 
 
 @dataclass(frozen=True)

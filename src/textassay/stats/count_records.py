@@ -68,8 +68,8 @@ class EntropyMeasure(CountMeasure):
     """Bits of an item, which so many items, all unlike, have the logarithm of at most."""
 
     def bounds_at(self, items: int | None) -> tuple[float, float]:
-        """0 and the logarithm; without number, infinity."""
-        return (0.0, float("inf") if items is None else float(np.log2(items)))
+        """0 and the logarithm; of any number, its own."""
+        return self.bounds if items is None else (0.0, float(np.log2(items)))
 
 
 @dataclass(frozen=True)
